@@ -94,7 +94,9 @@ libs := $(patsubst -lsqlite3,$(if $(filter static,$(SQLITE)),-l:libsqlite3.a,-ls
 
 # What the engine's tests share: a world to drive it in, linked to each of them and to nothing else.
 WORLD_SRCS := $(wildcard src/engine/test/*.c)
-ALL_SRCS := $(filter-out $(WORLD_SRCS),$(wildcard src/*/*.c src/*/*/*.c))
+# What runs the tests of a program; linked to all of them.
+RUNNER_SRCS := $(wildcard src/base/test/*.c)
+ALL_SRCS := $(filter-out $(WORLD_SRCS) $(RUNNER_SRCS),$(wildcard src/*/*.c src/*/*/*.c))
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
 # Those that take long come first, so that nobody waits for the last one alone.
 TEST_SRCS := $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time))) \
@@ -205,7 +207,7 @@ $(B)/gen/web/openapi.c: src/web/openapi.json scripts/embed
 
 # ---- tests
 
-$(B)/test/%: $(B)/%.o $(LIB)
+$(B)/test/%: $(B)/%.o $(RUNNER_SRCS:%.c=$(B)/%.o) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(link) $(shell pkg-config --libs cmocka) -o $@
 

@@ -1,16 +1,12 @@
 #include "base/arena.h"
 
-#include <setjmp.h>
+#include "base/test/test.h"
+
 #include <stdalign.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void memory_is_aligned_for_any_type_and_zeroed(void **state)
+TEST(memory_is_aligned_for_any_type_and_zeroed)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     for (size_t i = 1; i < 200; i++) {
         memset(arena_bytes(&a, i), 0xff, i); /* leaves the next byte anywhere */
@@ -21,9 +17,8 @@ static void memory_is_aligned_for_any_type_and_zeroed(void **state)
     }
 }
 
-static void pieces_do_not_overlap(void **state)
+TEST(pieces_do_not_overlap)
 {
-    (void)state;
     enum { COUNT = 300 };
     CLEANUP(arena_free) struct arena a = {0};
     unsigned char *pieces[COUNT];
@@ -37,9 +32,8 @@ static void pieces_do_not_overlap(void **state)
     }
 }
 
-static void a_copy_has_a_nul_behind_it(void **state)
+TEST(a_copy_has_a_nul_behind_it)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     struct str copy = arena_str(&a, str_of("abcdef", 3));
     assert_int_equal(copy.len, 3);
@@ -47,9 +41,8 @@ static void a_copy_has_a_nul_behind_it(void **state)
     assert_string_equal(arena_zstr(&a, str_of(NULL, 0)), "");
 }
 
-static void printing_takes_what_it_needs(void **state)
+TEST(printing_takes_what_it_needs)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     struct str text = arena_printf(&a, "%0*d", 9000, 7); /* larger than the first block */
     assert_int_equal(text.len, 9000);
@@ -57,18 +50,16 @@ static void printing_takes_what_it_needs(void **state)
     assert_int_equal(text.ptr[9000], '\0');
 }
 
-static void a_huge_piece_is_possible_at_any_time(void **state)
+TEST(a_huge_piece_is_possible_at_any_time)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     arena_bytes(&a, 1);
     memset(arena_bytes(&a, 5 << 20), 'x', 5 << 20);
     memset(arena_bytes(&a, 10), 'y', 10);
 }
 
-static void after_a_reset_the_first_block_is_used_again(void **state)
+TEST(after_a_reset_the_first_block_is_used_again)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     char *first = arena_bytes(&a, 16);
     arena_bytes(&a, 100000);
@@ -77,36 +68,19 @@ static void after_a_reset_the_first_block_is_used_again(void **state)
     assert_ptr_equal(arena_bytes(&a, 16), first);
 }
 
-static void a_first_block_made_for_one_huge_value_is_not_kept(void **state)
+TEST(a_first_block_made_for_one_huge_value_is_not_kept)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena a = {0};
     arena_bytes(&a, 5 << 20);
     arena_reset(&a);
     assert_null(a.head);
 }
 
-static void an_empty_arena_may_be_reset_and_freed(void **state)
+TEST(an_empty_arena_may_be_reset_and_freed)
 {
-    (void)state;
     struct arena a = {0};
     arena_reset(&a);
     arena_free(&a);
     arena_free(&a);
     assert_null(a.head);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_aligned_for_any_type_and_zeroed),
-        cmocka_unit_test(pieces_do_not_overlap),
-        cmocka_unit_test(a_copy_has_a_nul_behind_it),
-        cmocka_unit_test(printing_takes_what_it_needs),
-        cmocka_unit_test(a_huge_piece_is_possible_at_any_time),
-        cmocka_unit_test(after_a_reset_the_first_block_is_used_again),
-        cmocka_unit_test(a_first_block_made_for_one_huge_value_is_not_kept),
-        cmocka_unit_test(an_empty_arena_may_be_reset_and_freed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 #include "base/buf.h"
 
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #define assert_buf(buf, expected) assert_true(str_eq(buf_str(&(buf)), STR(expected)))
 
-static void what_is_added_stands_in_order(void **state)
+TEST(what_is_added_stands_in_order)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(1000);
     buf_add(&b, STR("job "));
     buf_add_u64(&b, 7);
@@ -21,9 +17,8 @@ static void what_is_added_stands_in_order(void **state)
     assert_buf(b, "job 7,x-3");
 }
 
-static void numbers_are_written_to_their_limits(void **state)
+TEST(numbers_are_written_to_their_limits)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(1000);
     buf_add_u64(&b, 0);
     buf_add_char(&b, ' ');
@@ -41,9 +36,8 @@ static void numbers_are_written_to_their_limits(void **state)
     }
 }
 
-static void a_full_buffer_keeps_what_it_had_and_remembers(void **state)
+TEST(a_full_buffer_keeps_what_it_had_and_remembers)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(4);
     buf_add(&b, STR("abc"));
     buf_add(&b, STR("de"));
@@ -52,9 +46,8 @@ static void a_full_buffer_keeps_what_it_had_and_remembers(void **state)
     assert_null(buf_reserve(&b, 2));
 }
 
-static void a_buffer_may_be_filled_to_the_last_byte(void **state)
+TEST(a_buffer_may_be_filled_to_the_last_byte)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(4);
     buf_add(&b, STR("abcd"));
     assert_false(b.overflow);
@@ -62,9 +55,8 @@ static void a_buffer_may_be_filled_to_the_last_byte(void **state)
     assert_false(b.overflow);
 }
 
-static void printing_needs_no_more_room_than_its_text(void **state)
+TEST(printing_needs_no_more_room_than_its_text)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(4);
     buf_printf(&b, "%d", 1234);
     assert_false(b.overflow);
@@ -74,9 +66,8 @@ static void printing_needs_no_more_room_than_its_text(void **state)
     assert_buf(b, "1234");
 }
 
-static void clearing_empties_and_forgives(void **state)
+TEST(clearing_empties_and_forgives)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(2);
     buf_add(&b, STR("abc"));
     buf_clear(&b);
@@ -85,9 +76,8 @@ static void clearing_empties_and_forgives(void **state)
     assert_buf(b, "ab");
 }
 
-static void dropping_from_the_front_keeps_the_rest(void **state)
+TEST(dropping_from_the_front_keeps_the_rest)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(100);
     buf_add(&b, STR("line\nrest"));
     buf_drop_front(&b, 5);
@@ -97,9 +87,8 @@ static void dropping_from_the_front_keeps_the_rest(void **state)
     buf_drop_front(&b, 0);
 }
 
-static void reserved_room_counts_only_when_it_was_used(void **state)
+TEST(reserved_room_counts_only_when_it_was_used)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf b = BUF(100);
     char *to = buf_reserve(&b, 50);
     assert_non_null(to);
@@ -107,19 +96,4 @@ static void reserved_room_counts_only_when_it_was_used(void **state)
     to[0] = 'x';
     b.len++;
     assert_buf(b, "x");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_added_stands_in_order),
-        cmocka_unit_test(numbers_are_written_to_their_limits),
-        cmocka_unit_test(a_full_buffer_keeps_what_it_had_and_remembers),
-        cmocka_unit_test(a_buffer_may_be_filled_to_the_last_byte),
-        cmocka_unit_test(printing_needs_no_more_room_than_its_text),
-        cmocka_unit_test(clearing_empties_and_forgives),
-        cmocka_unit_test(dropping_from_the_front_keeps_the_rest),
-        cmocka_unit_test(reserved_room_counts_only_when_it_was_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 #include "base/date.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void days_and_dates_are_two_names_for_the_same(void **state)
+TEST(days_and_dates_are_two_names_for_the_same)
 {
-    (void)state;
     int64_t days = date_to_days(0, 1, 1);
     for (int64_t year = 0; year <= 9999; year++) {
         for (unsigned month = 1; month <= 12; month++) {
@@ -22,9 +17,8 @@ static void days_and_dates_are_two_names_for_the_same(void **state)
     assert_int_equal(days, date_to_days(10000, 1, 1));
 }
 
-static void the_first_of_1970_is_day_zero_and_a_thursday(void **state)
+TEST(the_first_of_1970_is_day_zero_and_a_thursday)
 {
-    (void)state;
     assert_int_equal(date_to_days(1970, 1, 1), 0);
     assert_int_equal(date_weekday(0), 4);
     assert_int_equal(date_weekday(-1), 3);
@@ -32,29 +26,16 @@ static void the_first_of_1970_is_day_zero_and_a_thursday(void **state)
     assert_int_equal(date_weekday(date_to_days(0, 1, 1)), DATE_SATURDAY);
 }
 
-static void centuries_are_leap_years_when_they_divide_by_400(void **state)
+TEST(centuries_are_leap_years_when_they_divide_by_400)
 {
-    (void)state;
     assert_int_equal(date_month_days(1900, 2), 28);
     assert_int_equal(date_month_days(2000, 2), 29);
     assert_int_equal(date_month_days(2024, 2), 29);
     assert_int_equal(date_month_days(2026, 2), 28);
 }
 
-static void the_calendar_repeats_after_a_cycle(void **state)
+TEST(the_calendar_repeats_after_a_cycle)
 {
-    (void)state;
     assert_int_equal(date_to_days(2426, 3, 1) - date_to_days(2026, 3, 1), DATE_CYCLE_DAYS);
     assert_int_equal(DATE_CYCLE_DAYS % 7, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(days_and_dates_are_two_names_for_the_same),
-        cmocka_unit_test(the_first_of_1970_is_day_zero_and_a_thursday),
-        cmocka_unit_test(centuries_are_leap_years_when_they_divide_by_400),
-        cmocka_unit_test(the_calendar_repeats_after_a_cycle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,39 +1,32 @@
 #include "base/err.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
+
 #include <string.h>
 
-#include <cmocka.h>
-
-static void an_error_has_a_code_and_a_sentence(void **state)
+TEST(an_error_has_a_code_and_a_sentence)
 {
-    (void)state;
     struct err err;
     assert_int_equal(err_set(&err, RC_NOT_FOUND, "no job %d", 7), RC_NOT_FOUND);
     assert_int_equal(err.rc, RC_NOT_FOUND);
     assert_string_equal(err.text, "no job 7");
 }
 
-static void nobody_has_to_care_why(void **state)
+TEST(nobody_has_to_care_why)
 {
-    (void)state;
     assert_int_equal(err_set(NULL, RC_BUSY, "queue %s is full", "a"), RC_BUSY);
 }
 
-static void a_note_goes_in_front_and_keeps_the_code(void **state)
+TEST(a_note_goes_in_front_and_keeps_the_code)
 {
-    (void)state;
     struct err err;
     err_set(&err, RC_IO, "disk is gone");
     assert_int_equal(err_note(&err, "record %d of %d", 2, 5), RC_IO);
     assert_string_equal(err.text, "record 2 of 5: disk is gone");
 }
 
-static void what_is_too_long_is_cut(void **state)
+TEST(what_is_too_long_is_cut)
 {
-    (void)state;
     struct err err;
     err_set(&err, RC_IO, "%0*d", 2 * ERR_TEXT_MAX, 1);
     assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
@@ -44,9 +37,8 @@ static void what_is_too_long_is_cut(void **state)
     assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
 }
 
-static void every_code_has_a_name_of_its_own(void **state)
+TEST(every_code_has_a_name_of_its_own)
 {
-    (void)state;
     for (int i = RC_OK; i <= RC_SHUTDOWN; i++) {
         assert_non_null(rc_name((enum rc)i));
         for (int k = RC_OK; k < i; k++)
@@ -61,25 +53,11 @@ static enum rc tried(enum rc rc, int *after)
     return RC_OK;
 }
 
-static void try_returns_at_once_on_failure(void **state)
+TEST(try_returns_at_once_on_failure)
 {
-    (void)state;
     int after = 0;
     assert_int_equal(tried(RC_STALE, &after), RC_STALE);
     assert_int_equal(after, 0);
     assert_int_equal(tried(RC_OK, &after), RC_OK);
     assert_int_equal(after, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_error_has_a_code_and_a_sentence),
-        cmocka_unit_test(nobody_has_to_care_why),
-        cmocka_unit_test(a_note_goes_in_front_and_keeps_the_code),
-        cmocka_unit_test(what_is_too_long_is_cut),
-        cmocka_unit_test(every_code_has_a_name_of_its_own),
-        cmocka_unit_test(try_returns_at_once_on_failure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "base/err.h"
+
 #include "base/heap.h"
-#include "base/rng_test.h"
+#include "base/test/test.h"
 
 enum { THINGS = 300, STEPS = 20000 };
 
@@ -35,9 +36,8 @@ static void assert_same_min(const struct heap *heap, const struct thing *things)
     assert_int_equal(item->key, things[min].key);
 }
 
-static void a_random_history_agrees_with_looking_at_everything(void **state)
+TEST(a_random_history_agrees_with_looking_at_everything)
 {
-    (void)state;
     struct heap heap = {0};
     static struct thing things[THINGS];
     for (int step = 0; step < STEPS; step++) {
@@ -57,9 +57,8 @@ static void a_random_history_agrees_with_looking_at_everything(void **state)
     heap_free(&heap);
 }
 
-static void what_goes_in_anyhow_comes_out_sorted(void **state)
+TEST(what_goes_in_anyhow_comes_out_sorted)
 {
-    (void)state;
     struct heap heap = {0};
     static struct heap_node nodes[5000];
     for (size_t i = 0; i < COUNT_OF(nodes); i++)
@@ -75,9 +74,8 @@ static void what_goes_in_anyhow_comes_out_sorted(void **state)
     heap_free(&heap);
 }
 
-static void equal_keys_come_out_by_their_ties(void **state)
+TEST(equal_keys_come_out_by_their_ties)
 {
-    (void)state;
     struct heap heap = {0};
     struct heap_node nodes[3] = {{0}};
     heap_push(&heap, &nodes[0], 5, 30);
@@ -89,9 +87,8 @@ static void equal_keys_come_out_by_their_ties(void **state)
     heap_free(&heap);
 }
 
-static void removing_what_is_in_no_heap_does_nothing(void **state)
+TEST(removing_what_is_in_no_heap_does_nothing)
 {
-    (void)state;
     struct heap heap = {0};
     struct heap_node node = {0};
     heap_remove(&heap, &node);
@@ -102,9 +99,8 @@ static void removing_what_is_in_no_heap_does_nothing(void **state)
     heap_free(&heap);
 }
 
-static void the_largest_keys_are_keys_too(void **state)
+TEST(the_largest_keys_are_keys_too)
 {
-    (void)state;
     struct heap heap = {0};
     struct heap_node nodes[2] = {{0}};
     heap_push(&heap, &nodes[0], UINT64_MAX, UINT64_MAX);
@@ -120,9 +116,8 @@ static bool is_multiple(const void *divisor, struct heap_node *node)
     return thing->key % *(const uint64_t *)divisor == 0;
 }
 
-static void find_agrees_with_looking_at_everything(void **state)
+TEST(find_agrees_with_looking_at_everything)
 {
-    (void)state;
     struct heap heap = {0};
     static struct thing things[THINGS];
     for (size_t i = 0; i < THINGS; i++) {
@@ -141,9 +136,8 @@ static void find_agrees_with_looking_at_everything(void **state)
     assert_null(heap_find(&heap, is_multiple, &(uint64_t){1}));
 }
 
-static void counting_agrees_with_looking_at_everything_and_stops_at_its_bound(void **state)
+TEST(counting_agrees_with_looking_at_everything_and_stops_at_its_bound)
 {
-    (void)state;
     struct heap heap = {0};
     static struct thing things[THINGS];
     for (size_t i = 0; i < THINGS; i++) {
@@ -165,17 +159,11 @@ static void counting_agrees_with_looking_at_everything_and_stops_at_its_bound(vo
     assert_int_equal(heap_count_before(&heap, &any, 10), 0);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_random_history_agrees_with_looking_at_everything),
-        cmocka_unit_test(what_goes_in_anyhow_comes_out_sorted),
-        cmocka_unit_test(equal_keys_come_out_by_their_ties),
-        cmocka_unit_test(removing_what_is_in_no_heap_does_nothing),
-        cmocka_unit_test(the_largest_keys_are_keys_too),
-        cmocka_unit_test(find_agrees_with_looking_at_everything),
-        cmocka_unit_test(counting_agrees_with_looking_at_everything_and_stops_at_its_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,5 +1,6 @@
 #include "base/id.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 
 #include <string.h>
 
@@ -7,9 +8,8 @@
 
 static struct rng rng;
 
-static void ids_grow_within_one_millisecond_and_beyond_its_sequence(void **state)
+TEST(ids_grow_within_one_millisecond_and_beyond_its_sequence)
 {
-    (void)state;
     struct id_gen gen = {0};
     uint64_t last = 0;
     for (int i = 0; i < 3 * ID_SEQUENCE_MAX; i++) {
@@ -19,18 +19,16 @@ static void ids_grow_within_one_millisecond_and_beyond_its_sequence(void **state
     }
 }
 
-static void ids_grow_when_the_clock_steps_back(void **state)
+TEST(ids_grow_when_the_clock_steps_back)
 {
-    (void)state;
     struct id_gen gen = {0};
     uint64_t before = id_next(&gen, NOW_MS, 5);
     assert_true(id_next(&gen, NOW_MS - 3600000, 5) > before);
     assert_true(id_next(&gen, 0, 5) > before); /* before the epoch, too */
 }
 
-static void ids_grow_whatever_the_buckets_are(void **state)
+TEST(ids_grow_whatever_the_buckets_are)
 {
-    (void)state;
     struct id_gen gen = {0};
     uint64_t last = 0;
     for (int i = 0; i < 10000; i++) {
@@ -41,9 +39,8 @@ static void ids_grow_whatever_the_buckets_are(void **state)
     }
 }
 
-static void ids_are_above_the_floor(void **state)
+TEST(ids_are_above_the_floor)
 {
-    (void)state;
     struct id_gen old = {0};
     uint64_t floor = id_next(&old, NOW_MS, ID_BUCKETS - 1);
     struct id_gen gen = {0};
@@ -54,9 +51,8 @@ static void ids_are_above_the_floor(void **state)
     assert_true(id_next(&behind, NOW_MS - 1000, 0) > floor);
 }
 
-static void the_newest_is_a_floor_for_who_goes_on(void **state)
+TEST(the_newest_is_a_floor_for_who_goes_on)
 {
-    (void)state;
     struct id_gen old = {0};
     uint64_t id = 0;
     for (uint32_t i = 0; i < 10000; i++)
@@ -67,27 +63,24 @@ static void the_newest_is_a_floor_for_who_goes_on(void **state)
     assert_true(id_next(&gen, NOW_MS, 0) > id);
 }
 
-static void a_lower_floor_changes_nothing(void **state)
+TEST(a_lower_floor_changes_nothing)
 {
-    (void)state;
     struct id_gen gen = {0};
     uint64_t id = id_next(&gen, NOW_MS, 7);
     id_raise_floor(&gen, 1);
     assert_int_equal(id_next(&gen, NOW_MS, 7), id + 1);
 }
 
-static void an_id_knows_when_and_where_it_was_made(void **state)
+TEST(an_id_knows_when_and_where_it_was_made)
 {
-    (void)state;
     struct id_gen gen = {0};
     uint64_t id = id_next(&gen, NOW_MS, 777);
     assert_int_equal(id_time_ms(id), NOW_MS);
     assert_int_equal(id_bucket(id), 777);
 }
 
-static void text_reads_back_as_the_same_id(void **state)
+TEST(text_reads_back_as_the_same_id)
 {
-    (void)state;
     char text[ID_TEXT_MAX];
     for (int i = 0; i < 10000; i++) {
         uint64_t id = rng_next(&rng) >> (1 + rng_below(&rng, 63));
@@ -97,9 +90,8 @@ static void text_reads_back_as_the_same_id(void **state)
     }
 }
 
-static void text_sorts_as_the_numbers_do(void **state)
+TEST(text_sorts_as_the_numbers_do)
 {
-    (void)state;
     char a_text[ID_TEXT_MAX];
     char b_text[ID_TEXT_MAX];
     for (int i = 0; i < 10000; i++) {
@@ -110,17 +102,15 @@ static void text_sorts_as_the_numbers_do(void **state)
     }
 }
 
-static void an_id_has_thirteen_digits_behind_its_prefix(void **state)
+TEST(an_id_has_thirteen_digits_behind_its_prefix)
 {
-    (void)state;
     char text[ID_TEXT_MAX];
     assert_true(str_eq(id_format(text, ID_JOB, 0), STR("job_0000000000000")));
     assert_true(str_eq(id_format(text, ID_WORKER, INT64_MAX), STR("wrk_7zzzzzzzzzzzz")));
 }
 
-static void what_is_not_exactly_an_id_is_refused(void **state)
+TEST(what_is_not_exactly_an_id_is_refused)
 {
-    (void)state;
     static const struct str bad[] = {
         STR_INIT(""),
         STR_INIT("job_"),
@@ -141,21 +131,11 @@ static void what_is_not_exactly_an_id_is_refused(void **state)
     assert_int_equal(id, 7);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_grow_within_one_millisecond_and_beyond_its_sequence),
-        cmocka_unit_test(ids_grow_when_the_clock_steps_back),
-        cmocka_unit_test(ids_grow_whatever_the_buckets_are),
-        cmocka_unit_test(ids_are_above_the_floor),
-        cmocka_unit_test(the_newest_is_a_floor_for_who_goes_on),
-        cmocka_unit_test(a_lower_floor_changes_nothing),
-        cmocka_unit_test(an_id_knows_when_and_where_it_was_made),
-        cmocka_unit_test(text_reads_back_as_the_same_id),
-        cmocka_unit_test(text_sorts_as_the_numbers_do),
-        cmocka_unit_test(an_id_has_thirteen_digits_behind_its_prefix),
-        cmocka_unit_test(what_is_not_exactly_an_id_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,9 +1,6 @@
 #include "base/list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 struct thing {
     int number;
@@ -30,18 +27,16 @@ static void assert_numbers(const struct list *list, const int *expected, size_t 
     assert_int_equal(i, count);
 }
 
-static void things_come_in_the_order_they_were_added(void **state)
+TEST(things_come_in_the_order_they_were_added)
 {
-    (void)state;
     struct list list;
     struct thing things[3];
     fill(&list, things, 3, 1);
     assert_numbers(&list, (int[]){1, 2, 3}, 3);
 }
 
-static void a_thing_may_leave_from_anywhere_and_twice(void **state)
+TEST(a_thing_may_leave_from_anywhere_and_twice)
 {
-    (void)state;
     struct list list;
     struct thing things[3];
     fill(&list, things, 3, 1);
@@ -51,9 +46,8 @@ static void a_thing_may_leave_from_anywhere_and_twice(void **state)
     assert_numbers(&list, (int[]){1, 3}, 2);
 }
 
-static void the_current_thing_may_leave_while_walking(void **state)
+TEST(the_current_thing_may_leave_while_walking)
 {
-    (void)state;
     struct list list;
     struct thing things[3];
     fill(&list, things, 3, 1);
@@ -64,9 +58,8 @@ static void the_current_thing_may_leave_while_walking(void **state)
     assert_true(list_empty(&list));
 }
 
-static void popping_takes_the_first_until_none_is_left(void **state)
+TEST(popping_takes_the_first_until_none_is_left)
 {
-    (void)state;
     struct list list;
     struct thing things[2];
     fill(&list, things, 2, 1);
@@ -76,9 +69,8 @@ static void popping_takes_the_first_until_none_is_left(void **state)
     assert_null(list_first(&list));
 }
 
-static void a_thing_may_be_put_before_any_other(void **state)
+TEST(a_thing_may_be_put_before_any_other)
 {
-    (void)state;
     struct list list;
     struct thing things[2];
     struct thing first = {.number = 7};
@@ -91,9 +83,8 @@ static void a_thing_may_be_put_before_any_other(void **state)
     assert_numbers(&list, (int[]){7, 1, 8, 2, 9}, 5);
 }
 
-static void splicing_moves_all_behind_the_last(void **state)
+TEST(splicing_moves_all_behind_the_last)
 {
-    (void)state;
     struct list to;
     struct list from;
     struct thing first[2];
@@ -105,9 +96,8 @@ static void splicing_moves_all_behind_the_last(void **state)
     assert_true(list_empty(&from));
 }
 
-static void splicing_an_empty_list_changes_nothing(void **state)
+TEST(splicing_an_empty_list_changes_nothing)
 {
-    (void)state;
     struct list to;
     struct list from;
     struct thing things[1];
@@ -117,18 +107,4 @@ static void splicing_an_empty_list_changes_nothing(void **state)
     assert_numbers(&to, (int[]){1}, 1);
     list_splice_back(&from, &to);
     assert_numbers(&from, (int[]){1}, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(things_come_in_the_order_they_were_added),
-        cmocka_unit_test(a_thing_may_leave_from_anywhere_and_twice),
-        cmocka_unit_test(the_current_thing_may_leave_while_walking),
-        cmocka_unit_test(popping_takes_the_first_until_none_is_left),
-        cmocka_unit_test(a_thing_may_be_put_before_any_other),
-        cmocka_unit_test(splicing_moves_all_behind_the_last),
-        cmocka_unit_test(splicing_an_empty_list_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "base/map.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,9 +35,8 @@ static uint64_t number_of(size_t i)
     return i % 2 == 0 ? i : (uint64_t)i << 40;
 }
 
-static void a_random_history_of_numbers_agrees_with_an_array(void **state)
+TEST(a_random_history_of_numbers_agrees_with_an_array)
 {
-    (void)state;
     struct map map = {0};
     forget_all();
     for (int step = 0; step < STEPS; step++) {
@@ -55,9 +55,8 @@ static void a_random_history_of_numbers_agrees_with_an_array(void **state)
     map_free(&map);
 }
 
-static void a_random_history_of_texts_agrees_with_an_array(void **state)
+TEST(a_random_history_of_texts_agrees_with_an_array)
 {
-    (void)state;
     static char names[KEYS][16];
     struct strmap map = {0};
     forget_all();
@@ -79,9 +78,8 @@ static void a_random_history_of_texts_agrees_with_an_array(void **state)
     strmap_free(&map);
 }
 
-static void an_empty_map_has_nothing_and_loses_nothing(void **state)
+TEST(an_empty_map_has_nothing_and_loses_nothing)
 {
-    (void)state;
     struct map map = {0};
     struct strmap strmap = {0};
     assert_null(map_get(&map, 1));
@@ -92,9 +90,8 @@ static void an_empty_map_has_nothing_and_loses_nothing(void **state)
     strmap_free(&strmap);
 }
 
-static void walking_meets_every_value_once(void **state)
+TEST(walking_meets_every_value_once)
 {
-    (void)state;
     struct map map = {0};
     int seen[100] = {0};
     for (uint64_t i = 0; i < COUNT_OF(seen); i++)
@@ -108,9 +105,8 @@ static void walking_meets_every_value_once(void **state)
     map_free(&map);
 }
 
-static void walking_an_empty_map_meets_nobody(void **state)
+TEST(walking_an_empty_map_meets_nobody)
 {
-    (void)state;
     struct map map = {0};
     MAP_EACH(&map, slot)
     {
@@ -118,9 +114,8 @@ static void walking_an_empty_map_meets_nobody(void **state)
     }
 }
 
-static void the_empty_text_is_a_key(void **state)
+TEST(the_empty_text_is_a_key)
 {
-    (void)state;
     struct strmap map = {0};
     strmap_put(&map, STR(""), &values[0]);
     assert_ptr_equal(strmap_get(&map, str_of(NULL, 0)), &values[0]);
@@ -129,9 +124,8 @@ static void the_empty_text_is_a_key(void **state)
 
 /* ---- size */
 
-static void a_map_shrinks_with_what_is_in_it(void **state)
+TEST(a_map_shrinks_with_what_is_in_it)
 {
-    (void)state;
     enum { MANY = 100000, LEFT = 100 };
     struct map map = {0};
     struct strmap texts = {0};
@@ -157,9 +151,8 @@ static void a_map_shrinks_with_what_is_in_it(void **state)
     free(names);
 }
 
-static void what_comes_and_goes_moves_nothing(void **state)
+TEST(what_comes_and_goes_moves_nothing)
 {
-    (void)state;
     struct map map = {0};
     for (uint64_t i = 0; i < 5000; i++)
         map_put(&map, i, &values[0]);
@@ -235,16 +228,14 @@ static void assert_linear(int64_t (*story_us)(size_t))
     assert_true(many_us < 30 * (few_us + 20));
 }
 
-static void keys_that_were_chosen_to_meet_do_not(void **state)
+TEST(keys_that_were_chosen_to_meet_do_not)
 {
-    (void)state;
     assert_linear(numbers_us);
     assert_linear(texts_us);
 }
 
-static void another_seed_is_another_order(void **state)
+TEST(another_seed_is_another_order)
 {
-    (void)state;
     uint64_t first[2][64];
     for (size_t i = 0; i < 2; i++) {
         struct map map = {0};
@@ -260,20 +251,11 @@ static void another_seed_is_another_order(void **state)
     assert_memory_not_equal(first[0], first[1], sizeof first[0]);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_random_history_of_numbers_agrees_with_an_array),
-        cmocka_unit_test(a_random_history_of_texts_agrees_with_an_array),
-        cmocka_unit_test(an_empty_map_has_nothing_and_loses_nothing),
-        cmocka_unit_test(walking_meets_every_value_once),
-        cmocka_unit_test(walking_an_empty_map_meets_nobody),
-        cmocka_unit_test(the_empty_text_is_a_key),
-        cmocka_unit_test(a_map_shrinks_with_what_is_in_it),
-        cmocka_unit_test(what_comes_and_goes_moves_nothing),
-        cmocka_unit_test(keys_that_were_chosen_to_meet_do_not),
-        cmocka_unit_test(another_seed_is_another_order), /* the last: the seed stays */
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,10 +1,8 @@
 #include "base/opts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 struct args {
     bool force;
@@ -53,9 +51,8 @@ static struct outcome parse(const char *const *given)
 
 #define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
 
-static void values_stand_behind_a_blank_or_an_equals_sign(void **state)
+TEST(values_stand_behind_a_blank_or_an_equals_sign)
 {
-    (void)state;
     struct outcome out = PARSE("--into", "a", "--depth=4");
     assert_int_equal(out.rc, RC_OK);
     assert_string_equal(out.args.into, "a");
@@ -64,9 +61,8 @@ static void values_stand_behind_a_blank_or_an_equals_sign(void **state)
     assert_string_equal(PARSE("--into=").args.into, "");
 }
 
-static void letters_take_values_beside_or_behind_them(void **state)
+TEST(letters_take_values_beside_or_behind_them)
 {
-    (void)state;
     assert_int_equal(PARSE("-o", "json").args.format, 1);
     assert_int_equal(PARSE("-otable").args.format, 0);
     struct outcome out = PARSE("-fojson");
@@ -74,18 +70,16 @@ static void letters_take_values_beside_or_behind_them(void **state)
     assert_int_equal(out.args.format, 1);
 }
 
-static void what_is_not_given_keeps_its_default(void **state)
+TEST(what_is_not_given_keeps_its_default)
 {
-    (void)state;
     struct outcome out = PARSE("file");
     assert_int_equal(out.args.depth, 3);
     assert_null(out.args.into);
     assert_false(out.args.force);
 }
 
-static void options_and_words_may_be_mixed(void **state)
+TEST(options_and_words_may_be_mixed)
 {
-    (void)state;
     struct outcome out = PARSE("one", "-f", "-", "--into", "-x");
     assert_int_equal(out.rc, RC_OK);
     assert_int_equal(out.words.count, 2);
@@ -94,9 +88,8 @@ static void options_and_words_may_be_mixed(void **state)
     assert_int_equal(out.words.dashes_at, 2);
 }
 
-static void two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
-    (void)state;
     struct outcome out = PARSE("one", "--", "--into", "--");
     assert_int_equal(out.words.count, 3);
     assert_int_equal(out.words.dashes_at, 1);
@@ -104,9 +97,8 @@ static void two_dashes_end_the_options(void **state)
     assert_null(out.args.into);
 }
 
-static void lists_keep_every_value_in_order(void **state)
+TEST(lists_keep_every_value_in_order)
 {
-    (void)state;
     struct outcome out = PARSE("--tag", "a=1", "x", "--tag=b=2");
     assert_int_equal(out.args.tags.count, 2);
     assert_string_equal(out.args.tags.items[0], "a=1");
@@ -114,9 +106,8 @@ static void lists_keep_every_value_in_order(void **state)
 }
 
 /* The first value was dropped without a word: `jobs --tag a=1 --tag b=2` listed those with b=2. */
-static void a_second_value_for_one_is_refused(void **state)
+TEST(a_second_value_for_one_is_refused)
 {
-    (void)state;
     struct outcome out = PARSE("--into", "a", "--into=a");
     assert_int_equal(out.rc, RC_INVALID);
     assert_string_equal(out.err.text, "--into is given twice, and takes one value");
@@ -125,9 +116,8 @@ static void a_second_value_for_one_is_refused(void **state)
     assert_int_equal(PARSE("-f", "--force", "--into", "a", "--depth", "2").rc, RC_OK);
 }
 
-static void a_refused_option_is_named(void **state)
+TEST(a_refused_option_is_named)
 {
-    (void)state;
     assert_string_equal(PARSE("--nope=3").err.text, "unknown option --nope");
     assert_string_equal(PARSE("-fx").err.text, "unknown option -x");
     assert_string_equal(PARSE("--into").err.text, "--into needs a value: DIR");
@@ -137,17 +127,15 @@ static void a_refused_option_is_named(void **state)
     assert_int_equal(PARSE("--depth", "-1").rc, RC_INVALID);
 }
 
-static void a_promised_option_says_that_it_comes_later(void **state)
+TEST(a_promised_option_says_that_it_comes_later)
 {
-    (void)state;
     struct outcome out = PARSE("--cron", "* * * * *");
     assert_int_equal(out.rc, RC_UNSUPPORTED);
     assert_string_equal(out.err.text, "--cron is not supported by this version yet");
 }
 
-static void the_help_page_comes_from_the_table(void **state)
+TEST(the_help_page_comes_from_the_table)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(4096);
     opts_help(&opts, &out);
     buf_add_char(&out, '\0');
@@ -164,19 +152,4 @@ static int drop_arena(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_stand_behind_a_blank_or_an_equals_sign),
-        cmocka_unit_test(letters_take_values_beside_or_behind_them),
-        cmocka_unit_test(what_is_not_given_keeps_its_default),
-        cmocka_unit_test(options_and_words_may_be_mixed),
-        cmocka_unit_test(two_dashes_end_the_options),
-        cmocka_unit_test(lists_keep_every_value_in_order),
-        cmocka_unit_test(a_second_value_for_one_is_refused),
-        cmocka_unit_test(a_refused_option_is_named),
-        cmocka_unit_test(a_promised_option_says_that_it_comes_later),
-        cmocka_unit_test(the_help_page_comes_from_the_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, drop_arena);
-}
+TEST_GROUP(NULL, drop_arena)

@@ -1,6 +1,7 @@
 #include "base/err.h"
-#include "base/rng_test.h"
+
 #include "base/sketch.h"
+#include "base/test/test.h"
 
 #include <stdlib.h>
 
@@ -21,17 +22,15 @@ static uint64_t draw(void)
     return rng_below(&rng, UINT64_C(2) << rng_below(&rng, 38));
 }
 
-static void an_empty_sketch_says_zero(void **state)
+TEST(an_empty_sketch_says_zero)
 {
-    (void)state;
     struct sketch s = {0};
     assert_int_equal(sketch_quantile(&s, 500), 0);
     assert_int_equal(sketch_quantile(&s, 1000), 0);
 }
 
-static void small_values_are_exact(void **state)
+TEST(small_values_are_exact)
 {
-    (void)state;
     for (uint64_t value = 0; value < 2 * SKETCH_STEPS; value++) {
         struct sketch s = {0};
         sketch_add(&s, value);
@@ -40,9 +39,8 @@ static void small_values_are_exact(void **state)
     }
 }
 
-static void every_quantile_is_within_a_sixteenth(void **state)
+TEST(every_quantile_is_within_a_sixteenth)
 {
-    (void)state;
     static uint64_t values[VALUES];
     struct sketch s = {0};
     for (size_t i = 0; i < VALUES; i++)
@@ -56,9 +54,8 @@ static void every_quantile_is_within_a_sixteenth(void **state)
     }
 }
 
-static void merged_sketches_are_the_sketch_of_all(void **state)
+TEST(merged_sketches_are_the_sketch_of_all)
 {
-    (void)state;
     struct sketch all = {0};
     struct sketch parts[3] = {0};
     struct sketch merged = {0};
@@ -72,23 +69,18 @@ static void merged_sketches_are_the_sketch_of_all(void **state)
     assert_memory_equal(&merged, &all, sizeof all);
 }
 
-static void what_is_too_long_counts_as_the_longest(void **state)
+TEST(what_is_too_long_counts_as_the_longest)
 {
-    (void)state;
     struct sketch s = {0};
     sketch_add(&s, UINT64_MAX);
     assert_true(sketch_quantile(&s, 500) > UINT64_C(1) << 41);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_sketch_says_zero),
-        cmocka_unit_test(small_values_are_exact),
-        cmocka_unit_test(every_quantile_is_within_a_sixteenth),
-        cmocka_unit_test(merged_sketches_are_the_sketch_of_all),
-        cmocka_unit_test(what_is_too_long_counts_as_the_longest),
-    };
-    rng = rng_for_test(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

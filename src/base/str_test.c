@@ -1,44 +1,37 @@
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #define assert_str(actual, expected) assert_true(str_eq((actual), STR(expected)))
 
-static void texts_are_equal_when_their_bytes_are(void **state)
+TEST(texts_are_equal_when_their_bytes_are)
 {
-    (void)state;
     assert_true(str_eq(STR("mail"), str_of("mailbox", 4)));
     assert_false(str_eq(STR("mail"), STR("nail")));
     assert_true(str_eq(STR(""), str_of(NULL, 0)));
     assert_false(str_eq(STR("a\0b"), STR("a\0c")));
 }
 
-static void case_is_ignored_for_ascii_letters_only(void **state)
+TEST(case_is_ignored_for_ascii_letters_only)
 {
-    (void)state;
     assert_true(str_eq_nocase(STR("Content-TYPE"), STR("content-type")));
     assert_false(str_eq_nocase(STR("@"), STR("`")));
     assert_false(
         str_eq_nocase(STR("\xc3\x84"), STR("\xc3\xa4"))); /* a with dots, large and small */
 }
 
-static void a_prefix_sorts_before_what_it_begins(void **state)
+TEST(a_prefix_sorts_before_what_it_begins)
 {
-    (void)state;
     assert_true(str_cmp(STR("job"), STR("jobs")) < 0);
     assert_true(str_cmp(STR("jobs"), STR("job")) > 0);
     assert_true(str_cmp(STR(""), str_of(NULL, 0)) == 0);
     assert_true(str_cmp(STR("\x7f"), STR("\x80")) < 0); /* bytes are unsigned */
 }
 
-static void cutting_yields_every_piece_and_then_a_null_rest(void **state)
+TEST(cutting_yields_every_piece_and_then_a_null_rest)
 {
-    (void)state;
     struct str rest = STR("a,,b");
     assert_str(str_cut(&rest, ','), "a");
     assert_str(str_cut(&rest, ','), "");
@@ -48,33 +41,29 @@ static void cutting_yields_every_piece_and_then_a_null_rest(void **state)
     assert_str(str_cut(&rest, ','), "");
 }
 
-static void a_separator_at_the_end_leaves_an_empty_piece(void **state)
+TEST(a_separator_at_the_end_leaves_an_empty_piece)
 {
-    (void)state;
     struct str rest = STR("a,");
     assert_str(str_cut(&rest, ','), "a");
     assert_non_null(rest.ptr);
     assert_int_equal(rest.len, 0);
 }
 
-static void what_lies_behind_the_end_is_empty(void **state)
+TEST(what_lies_behind_the_end_is_empty)
 {
-    (void)state;
     assert_str(str_from(STR("abc"), 1), "bc");
     assert_str(str_from(STR("abc"), 9), "");
     assert_str(str_from(str_of(NULL, 0), 0), "");
 }
 
-static void trimming_takes_blanks_from_both_ends_only(void **state)
+TEST(trimming_takes_blanks_from_both_ends_only)
 {
-    (void)state;
     assert_str(str_trim(STR(" \t a b\r\n")), "a b");
     assert_str(str_trim(STR(" \n ")), "");
 }
 
-static void numbers_are_exact_to_the_last_one_that_fits(void **state)
+TEST(numbers_are_exact_to_the_last_one_that_fits)
 {
-    (void)state;
     int64_t i;
     uint64_t u;
     assert_true(str_to_i64(STR("9223372036854775807"), &i) && i == INT64_MAX);
@@ -85,9 +74,8 @@ static void numbers_are_exact_to_the_last_one_that_fits(void **state)
     assert_false(str_to_u64(STR("18446744073709551616"), &u));
 }
 
-static void what_is_not_wholly_a_number_is_refused(void **state)
+TEST(what_is_not_wholly_a_number_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"", "-", "+1", " 1", "1 ", "0x1", "1.0", "--1", "1e3"};
     int64_t i = 7;
     for (size_t k = 0; k < COUNT_OF(bad); k++)
@@ -95,9 +83,8 @@ static void what_is_not_wholly_a_number_is_refused(void **state)
     assert_int_equal(i, 7);
 }
 
-static void utf8_is_told_from_what_only_looks_like_it(void **state)
+TEST(utf8_is_told_from_what_only_looks_like_it)
 {
-    (void)state;
     static const char *const good[] = {"plain",        "\xc3\xa4",
                                        "\xe2\x82\xac", "\xf0\x9f\x94\x94",
                                        "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"};
@@ -117,9 +104,8 @@ static void utf8_is_told_from_what_only_looks_like_it(void **state)
         assert_false(str_is_utf8(str_c(bad[i])));
 }
 
-static void the_head_of_a_text_cuts_no_character_in_two(void **state)
+TEST(the_head_of_a_text_cuts_no_character_in_two)
 {
-    (void)state;
     struct str text = STR("ab\xe2\x82\xac"); /* ab and the euro sign */
     assert_str(str_head(text, 9), "ab\xe2\x82\xac");
     assert_str(str_head(text, 5), "ab\xe2\x82\xac");
@@ -129,15 +115,13 @@ static void the_head_of_a_text_cuts_no_character_in_two(void **state)
     assert_str(str_head(text, 0), "");
 }
 
-static void the_head_of_bytes_that_are_no_text_is_still_bounded(void **state)
+TEST(the_head_of_bytes_that_are_no_text_is_still_bounded)
 {
-    (void)state;
     assert_int_equal(str_head(STR("\x80\x80\x80\x80\x80\x80\x80\x80"), 6).len, 2);
 }
 
-static void what_is_taken_off_the_front_must_be_there(void **state)
+TEST(what_is_taken_off_the_front_must_be_there)
 {
-    (void)state;
     struct str rest = STR("07:x");
     unsigned value;
     assert_false(str_take_char(&rest, ':'));
@@ -151,16 +135,15 @@ static void what_is_taken_off_the_front_must_be_there(void **state)
     assert_int_equal(rest.len, 1);
 }
 
-static void the_hash_never_changes(void **state)
+TEST(the_hash_never_changes)
 {
-    (void)state;
     /* Written down once: stored data may depend on it. */
     assert_true(str_hash(STR("")) == str_hash(str_of(NULL, 0)));
     assert_true(str_hash(STR("default")) == UINT64_C(0x0b5337a8cac8da90));
     assert_true(str_hash(STR("a")) != str_hash(STR("b")));
 }
 
-static void control_characters_are_known_in_all_their_forms(void **state)
+TEST(control_characters_are_known_in_all_their_forms)
 {
     static const char *const controls[] = {"\n",       "\033",         "\x7f",
                                            "\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6",
@@ -172,26 +155,4 @@ static void control_characters_are_known_in_all_their_forms(void **state)
         assert_int_equal(str_control_len(str_c(controls[i])), strlen(controls[i]));
     for (size_t i = 0; i < COUNT_OF(others); i++)
         assert_int_equal(str_control_len(str_c(others[i])), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(control_characters_are_known_in_all_their_forms),
-        cmocka_unit_test(texts_are_equal_when_their_bytes_are),
-        cmocka_unit_test(case_is_ignored_for_ascii_letters_only),
-        cmocka_unit_test(a_prefix_sorts_before_what_it_begins),
-        cmocka_unit_test(cutting_yields_every_piece_and_then_a_null_rest),
-        cmocka_unit_test(a_separator_at_the_end_leaves_an_empty_piece),
-        cmocka_unit_test(what_lies_behind_the_end_is_empty),
-        cmocka_unit_test(trimming_takes_blanks_from_both_ends_only),
-        cmocka_unit_test(numbers_are_exact_to_the_last_one_that_fits),
-        cmocka_unit_test(what_is_not_wholly_a_number_is_refused),
-        cmocka_unit_test(utf8_is_told_from_what_only_looks_like_it),
-        cmocka_unit_test(the_head_of_a_text_cuts_no_character_in_two),
-        cmocka_unit_test(the_head_of_bytes_that_are_no_text_is_still_bounded),
-        cmocka_unit_test(what_is_taken_off_the_front_must_be_there),
-        cmocka_unit_test(the_hash_never_changes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

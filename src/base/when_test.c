@@ -1,5 +1,6 @@
-#include "base/rng_test.h"
 #include "base/when.h"
+
+#include "base/test/test.h"
 
 #include <string.h>
 #include <time.h>
@@ -24,9 +25,8 @@ static int64_t lasting(const char *text)
     return ms;
 }
 
-static void moments_of_any_year_read_back_the_same(void **state)
+TEST(moments_of_any_year_read_back_the_same)
 {
-    (void)state;
     char text[WHEN_TEXT_MAX];
     uint64_t span = (uint64_t)(WHEN_MAX_MS - WHEN_MIN_MS) + 1;
     for (int i = 0; i < 100000; i++) {
@@ -37,9 +37,8 @@ static void moments_of_any_year_read_back_the_same(void **state)
     }
 }
 
-static void moments_agree_with_the_calendar_of_the_system(void **state)
+TEST(moments_agree_with_the_calendar_of_the_system)
 {
-    (void)state;
     char text[WHEN_TEXT_MAX];
     char expected[64];
     for (int i = 0; i < 10000; i++) {
@@ -51,9 +50,8 @@ static void moments_agree_with_the_calendar_of_the_system(void **state)
     }
 }
 
-static void the_limits_are_what_they_say(void **state)
+TEST(the_limits_are_what_they_say)
 {
-    (void)state;
     char text[WHEN_TEXT_MAX];
     assert_string_equal(when_format(text, 0).ptr, "1970-01-01T00:00:00.000Z");
     assert_string_equal(when_format(text, WHEN_MIN_MS).ptr, "0000-01-01T00:00:00.000Z");
@@ -62,9 +60,8 @@ static void the_limits_are_what_they_say(void **state)
     assert_string_equal(when_format(text, INT64_MAX).ptr, "9999-12-31T23:59:59.999Z");
 }
 
-static void an_offset_leads_to_utc(void **state)
+TEST(an_offset_leads_to_utc)
 {
-    (void)state;
     int64_t noon = parsed("2026-11-16T12:00:00Z");
     assert_int_equal(parsed("2026-11-16T13:30:00+01:30"), noon);
     assert_int_equal(parsed("2026-11-16T07:00:00-05:00"), noon);
@@ -72,25 +69,22 @@ static void an_offset_leads_to_utc(void **state)
     assert_int_equal(parsed("2026-11-16t12:00:00-00:00"), noon);
 }
 
-static void fractions_are_cut_to_milliseconds(void **state)
+TEST(fractions_are_cut_to_milliseconds)
 {
-    (void)state;
     int64_t second = parsed("2026-11-16T12:00:00Z");
     assert_int_equal(parsed("2026-11-16T12:00:00.5Z"), second + 500);
     assert_int_equal(parsed("2026-11-16T12:00:00.123999999999999999999Z"), second + 123);
 }
 
-static void leap_days_and_leap_seconds_exist(void **state)
+TEST(leap_days_and_leap_seconds_exist)
 {
-    (void)state;
     assert_int_equal(parsed("2024-02-29T00:00:00Z") + 86400000, parsed("2024-03-01T00:00:00Z"));
     assert_int_equal(parsed("2000-02-29T00:00:00Z") + 86400000, parsed("2000-03-01T00:00:00Z"));
     assert_int_equal(parsed("2016-12-31T23:59:60Z"), parsed("2017-01-01T00:00:00Z"));
 }
 
-static void what_is_not_a_time_is_refused(void **state)
+TEST(what_is_not_a_time_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "tomorrow",
@@ -121,9 +115,8 @@ static void what_is_not_a_time_is_refused(void **state)
     assert_int_equal(ms, 7);
 }
 
-static void durations_have_units(void **state)
+TEST(durations_have_units)
 {
-    (void)state;
     assert_int_equal(lasting("250ms"), 250);
     assert_int_equal(lasting("90s"), 90000);
     assert_int_equal(lasting("15m"), 900000);
@@ -133,9 +126,8 @@ static void durations_have_units(void **state)
     assert_int_equal(lasting("0s"), 0);
 }
 
-static void what_is_not_a_duration_is_refused(void **state)
+TEST(what_is_not_a_duration_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "5",
@@ -160,9 +152,8 @@ static void what_is_not_a_duration_is_refused(void **state)
     assert_int_equal(ms, 7);
 }
 
-static void durations_read_back_the_same(void **state)
+TEST(durations_read_back_the_same)
 {
-    (void)state;
     char text[WHEN_TEXT_MAX];
     for (int i = 0; i < 100000; i++) {
         int64_t ms = (int64_t)(rng_next(&rng) >> (1 + rng_below(&rng, 63)));
@@ -172,9 +163,8 @@ static void durations_read_back_the_same(void **state)
     }
 }
 
-static void durations_are_written_in_their_shortest_form(void **state)
+TEST(durations_are_written_in_their_shortest_form)
 {
-    (void)state;
     char text[WHEN_TEXT_MAX];
     assert_string_equal(duration_format(text, 0).ptr, "0s");
     assert_string_equal(duration_format(text, 5400000).ptr, "1h30m");
@@ -183,9 +173,8 @@ static void durations_are_written_in_their_shortest_form(void **state)
     assert_string_equal(duration_format(text, INT64_MAX).ptr, "106751991167d7h12m55s807ms");
 }
 
-static void a_moment_reads_the_same_with_an_offset(void **state)
+TEST(a_moment_reads_the_same_with_an_offset)
 {
-    (void)state;
     static const int32_t offsets_s[] = {0, 3600, -12600, 20700, 50400, -2670};
     for (size_t i = 0; i < COUNT_OF(offsets_s); i++) {
         char text[WHEN_TEXT_MAX];
@@ -201,22 +190,11 @@ static void a_moment_reads_the_same_with_an_offset(void **state)
     assert_string_equal(text, "2026-11-16T04:30:00.000-03:30");
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments_of_any_year_read_back_the_same),
-        cmocka_unit_test(moments_agree_with_the_calendar_of_the_system),
-        cmocka_unit_test(the_limits_are_what_they_say),
-        cmocka_unit_test(an_offset_leads_to_utc),
-        cmocka_unit_test(fractions_are_cut_to_milliseconds),
-        cmocka_unit_test(leap_days_and_leap_seconds_exist),
-        cmocka_unit_test(what_is_not_a_time_is_refused),
-        cmocka_unit_test(durations_have_units),
-        cmocka_unit_test(what_is_not_a_duration_is_refused),
-        cmocka_unit_test(durations_read_back_the_same),
-        cmocka_unit_test(durations_are_written_in_their_shortest_form),
-        cmocka_unit_test(a_moment_reads_the_same_with_an_offset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,15 +1,11 @@
 #include "bench/bench_worker.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
+
 #include <stdint.h>
 
-#include <cmocka.h>
-
-static void a_note_survives_being_told(void **state)
+TEST(a_note_survives_being_told)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf line = BUF(256);
     struct note told = {UINT64_MAX, 512, 4711, 42, 1767225600000, 17};
     struct note heard;
@@ -25,22 +21,12 @@ static void a_note_survives_being_told(void **state)
     assert_int_equal(heard.retries, told.retries);
 }
 
-static void a_line_that_is_no_note_is_refused(void **state)
+TEST(a_line_that_is_no_note_is_refused)
 {
-    (void)state;
     static const char *const lines[] = {
         "", "1", "1 2 3", "1 2 3 4 5 x", "1 2 3 4 5 6 7", "-1 2 3 4 5 6"};
     struct note heard;
     struct err err;
     for (size_t i = 0; i < COUNT_OF(lines); i++)
         assert_int_equal(note_parse(str_c(lines[i]), &heard, &err), RC_INVALID);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_note_survives_being_told),
-        cmocka_unit_test(a_line_that_is_no_note_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,22 @@
 #include "base/err.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 #include "bench/hist.h"
 
 #include <stdlib.h>
 
 static struct rng rng;
 
-static void an_empty_histogram_says_zero(void **state)
+TEST(an_empty_histogram_says_zero)
 {
-    (void)state;
     struct hist h = {0};
     assert_int_equal(hist_quantile(&h, 500), 0);
     assert_int_equal(hist_quantile(&h, 1000), 0);
     assert_int_equal(h.max, 0);
 }
 
-static void small_values_are_exact(void **state)
+TEST(small_values_are_exact)
 {
-    (void)state;
     struct hist h = {0};
     for (uint64_t i = 1; i <= 20; i++)
         hist_add(&h, i);
@@ -26,9 +25,8 @@ static void small_values_are_exact(void **state)
     assert_int_equal(hist_quantile(&h, 1000), 20);
 }
 
-static void one_sample_is_every_quantile(void **state)
+TEST(one_sample_is_every_quantile)
 {
-    (void)state;
     static const uint64_t values[] = {0, 1, 31, 32, 33, 63, 64, 1000, 1023, 1024, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         struct hist h = {0};
@@ -39,9 +37,8 @@ static void one_sample_is_every_quantile(void **state)
     }
 }
 
-static void the_p99_of_few_samples_is_the_worst(void **state)
+TEST(the_p99_of_few_samples_is_the_worst)
 {
-    (void)state;
     struct hist h = {0};
     for (int i = 0; i < 9; i++)
         hist_add(&h, 1);
@@ -58,9 +55,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Compared with sorting the samples themselves. */
-static void a_quantile_is_never_too_good_and_at_most_a_step_too_bad(void **state)
+TEST(a_quantile_is_never_too_good_and_at_most_a_step_too_bad)
 {
-    (void)state;
     enum { SAMPLES = 2000 };
     static uint64_t samples[SAMPLES];
     struct hist h = {0};
@@ -77,15 +73,11 @@ static void a_quantile_is_never_too_good_and_at_most_a_step_too_bad(void **state
     }
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_histogram_says_zero),
-        cmocka_unit_test(small_values_are_exact),
-        cmocka_unit_test(one_sample_is_every_quantile),
-        cmocka_unit_test(the_p99_of_few_samples_is_the_worst),
-        cmocka_unit_test(a_quantile_is_never_too_good_and_at_most_a_step_too_bad),
-    };
-    rng = rng_for_test(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,11 +1,8 @@
 #include "bench/ledger.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <stdint.h>
 
 static const struct ledger all_run = {
     .jobs = 100,
@@ -23,24 +20,21 @@ static enum rc check(const struct ledger *ledger, uint64_t completed, uint64_t w
                         &err);
 }
 
-static void a_database_that_holds_what_was_acknowledged_passes(void **state)
+TEST(a_database_that_holds_what_was_acknowledged_passes)
 {
-    (void)state;
     assert_int_equal(check(&all_run, 100, 0), RC_OK);
     assert_int_equal(check(&all_waiting, 0, 100), RC_OK);
 }
 
-static void a_lost_job_is_noticed(void **state)
+TEST(a_lost_job_is_noticed)
 {
-    (void)state;
     assert_int_equal(check(&all_run, 101, 0), RC_CORRUPT);
     assert_string_equal(err.text, "the database holds 100 jobs instead of 101");
     assert_int_equal(check(&all_waiting, 0, 99), RC_CORRUPT);
 }
 
-static void a_run_that_did_not_complete_is_noticed(void **state)
+TEST(a_run_that_did_not_complete_is_noticed)
 {
-    (void)state;
     struct ledger waits = all_run;
     struct ledger failed = all_run;
     waits.live = waits.history[EXEC_COMPLETED]--;
@@ -50,18 +44,16 @@ static void a_run_that_did_not_complete_is_noticed(void **state)
     assert_int_equal(check(&failed, 100, 0), RC_CORRUPT);
 }
 
-static void a_second_attempt_is_noticed(void **state)
+TEST(a_second_attempt_is_noticed)
 {
-    (void)state;
     struct ledger twice = all_run;
     twice.attempts++;
     assert_int_equal(check(&twice, 100, 0), RC_CORRUPT);
     assert_string_equal(err.text, "the database holds 101 attempts instead of 100");
 }
 
-static void failures_and_further_attempts_are_counted_when_they_are_expected(void **state)
+TEST(failures_and_further_attempts_are_counted_when_they_are_expected)
 {
-    (void)state;
     struct ledger ledger = all_run;
     struct ledger_truth truth = {.completed = 100, .failed = 7, .more_tries = 28};
     ledger.jobs += 7;
@@ -77,29 +69,13 @@ static void failures_and_further_attempts_are_counted_when_they_are_expected(voi
     assert_int_equal(ledger_check(&ledger, &truth, &err), RC_CORRUPT);
 }
 
-static void jobs_that_nobody_knows_must_not_run(void **state)
+TEST(jobs_that_nobody_knows_must_not_run)
 {
-    (void)state;
     assert_int_equal(check(&all_run, 0, 100), RC_CORRUPT);
 }
 
-static void a_directory_without_a_database_is_an_error(void **state)
+TEST(a_directory_without_a_database_is_an_error)
 {
-    (void)state;
     struct ledger ledger;
     assert_int_equal(ledger_read("/nonexistent", &ledger, &err), RC_IO);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_database_that_holds_what_was_acknowledged_passes),
-        cmocka_unit_test(a_lost_job_is_noticed),
-        cmocka_unit_test(a_run_that_did_not_complete_is_noticed),
-        cmocka_unit_test(a_second_attempt_is_noticed),
-        cmocka_unit_test(failures_and_further_attempts_are_counted_when_they_are_expected),
-        cmocka_unit_test(jobs_that_nobody_knows_must_not_run),
-        cmocka_unit_test(a_directory_without_a_database_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

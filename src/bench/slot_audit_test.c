@@ -1,10 +1,6 @@
 #include "bench/slot_audit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 enum { JOBS = 3, PERIODS = 2, FROM_MS = 60000, PERIOD_MS = 60000 };
 
@@ -18,18 +14,16 @@ static struct slot_audit told_all(void)
     return t;
 }
 
-static void every_slot_told_once_is_right(void **state)
+TEST(every_slot_told_once_is_right)
 {
-    (void)state;
     struct err err;
     struct slot_audit t = told_all();
     assert_int_equal(slot_audit_check(&t, &err), RC_OK);
     slot_audit_free(&t);
 }
 
-static void a_slot_that_is_missing_is_found(void **state)
+TEST(a_slot_that_is_missing_is_found)
 {
-    (void)state;
     struct err err;
     struct slot_audit t = slot_audit_new(1, 2, FROM_MS, PERIOD_MS);
     assert_true(slot_audit_add(&t, 0, FROM_MS));
@@ -38,9 +32,8 @@ static void a_slot_that_is_missing_is_found(void **state)
     slot_audit_free(&t);
 }
 
-static void a_slot_that_is_doubled_is_found(void **state)
+TEST(a_slot_that_is_doubled_is_found)
 {
-    (void)state;
     struct err err;
     struct slot_audit t = told_all();
     assert_true(slot_audit_add(&t, 1, FROM_MS + 1000));
@@ -49,9 +42,8 @@ static void a_slot_that_is_doubled_is_found(void **state)
     slot_audit_free(&t);
 }
 
-static void what_lies_outside_of_the_window_does_not_count(void **state)
+TEST(what_lies_outside_of_the_window_does_not_count)
 {
-    (void)state;
     struct err err;
     struct slot_audit t = told_all();
     assert_false(slot_audit_add(&t, 0, FROM_MS - 1));
@@ -59,15 +51,4 @@ static void what_lies_outside_of_the_window_does_not_count(void **state)
     assert_false(slot_audit_add(&t, JOBS, FROM_MS));
     assert_int_equal(slot_audit_check(&t, &err), RC_OK);
     slot_audit_free(&t);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_slot_told_once_is_right),
-        cmocka_unit_test(a_slot_that_is_missing_is_found),
-        cmocka_unit_test(a_slot_that_is_doubled_is_found),
-        cmocka_unit_test(what_lies_outside_of_the_window_does_not_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 #include "bench/stats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void what_a_server_says_is_read(void **state)
+TEST(what_a_server_says_is_read)
 {
-    (void)state;
     struct stats stats;
     struct err err;
     assert_int_equal(stats_parse(STR("{\"workers\":{\"count\":2},\"executions\":{\"completed\":7},"
@@ -22,9 +17,8 @@ static void what_a_server_says_is_read(void **state)
     assert_int_equal(stats.cost.sync_us, 19000);
 }
 
-static void numbers_that_are_missing_are_not_taken_for_zero(void **state)
+TEST(numbers_that_are_missing_are_not_taken_for_zero)
 {
-    (void)state;
 #define HEAD "{\"workers\":{\"count\":2},\"executions\":{\"completed\":7},\"store\":"
     static const char *const bodies[] = {
         "",
@@ -40,9 +34,8 @@ static void numbers_that_are_missing_are_not_taken_for_zero(void **state)
         assert_int_not_equal(stats_parse(str_c(bodies[i]), &stats, &err), RC_OK);
 }
 
-static void shares_are_even_when_all_servers_have_theirs(void **state)
+TEST(shares_are_even_when_all_servers_have_theirs)
 {
-    (void)state;
 #define SHARE(n) "{\"partitions\":" n "}"
 #define OF_FIVE "],\"partitions\":[1,2,3,4,5]}"
     const struct str even = STR("{\"nodes\":[" SHARE("3") "," SHARE("2") OF_FIVE);
@@ -53,14 +46,4 @@ static void shares_are_even_when_all_servers_have_theirs(void **state)
     assert_false(stats_are_even(late, 2));
     assert_false(stats_are_even(under_way, 2));
     assert_false(stats_are_even(STR("{}"), 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_server_says_is_read),
-        cmocka_unit_test(numbers_that_are_missing_are_not_taken_for_zero),
-        cmocka_unit_test(shares_are_even_when_all_servers_have_theirs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

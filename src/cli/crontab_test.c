@@ -1,15 +1,12 @@
 #include "base/buf.h"
+
+#include "base/test/test.h"
 #include "cli/crontab.h"
 #include "cli/crontab_document.h"
 #include "wire/message/spec_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 
@@ -77,9 +74,8 @@ static void expect_remark(const char *text, bool refused, size_t line, const cha
 
 /* ---- entries */
 
-static void an_entry_is_five_fields_and_a_command(void **state)
+TEST(an_entry_is_five_fields_and_a_command, start)
 {
-    (void)state;
     struct crontab_entry entry = only("  0\t3  * * 1-5   /usr/bin/backup --all  \n");
     expect_str(entry.cron, "0 3 * * 1-5");
     expect_str(entry.command, "/usr/bin/backup --all  ");
@@ -92,17 +88,15 @@ static void an_entry_is_five_fields_and_a_command(void **state)
     assert_int_equal(entry.env_count, 0);
 }
 
-static void a_word_may_stand_for_the_fields(void **state)
+TEST(a_word_may_stand_for_the_fields, start)
 {
-    (void)state;
     expect_str(only("@daily run\n").cron, "@daily");
     expect_str(only("@every 90s run").cron, "@every 90s");
     expect_str(only("@every 90s run").command, "run");
 }
 
-static void the_last_line_needs_no_end_and_returns_do_no_harm(void **state)
+TEST(the_last_line_needs_no_end_and_returns_do_no_harm, start)
 {
-    (void)state;
     struct crontab crontab = read_text("A=1\r\n\r\n@daily one\r\n@hourly two");
     assert_int_equal(crontab.entry_count, 2);
     assert_int_equal(crontab.remark_count, 0);
@@ -111,15 +105,13 @@ static void the_last_line_needs_no_end_and_returns_do_no_harm(void **state)
     expect_str(crontab.entries[1].command, "two");
 }
 
-static void a_dash_in_front_asks_for_silence_and_is_no_part_of_the_minute(void **state)
+TEST(a_dash_in_front_asks_for_silence_and_is_no_part_of_the_minute, start)
 {
-    (void)state;
     expect_str(only("-*/15 * * * * run").cron, "*/15 * * * *");
 }
 
-static void a_system_crontab_has_users(void **state)
+TEST(a_system_crontab_has_users, start)
 {
-    (void)state;
     struct crontab crontab =
         read_as("17 * * * * root  cd / && run\n@daily root x\n@daily web y\n", true);
     assert_int_equal(crontab.entry_count, 3);
@@ -130,18 +122,16 @@ static void a_system_crontab_has_users(void **state)
     assert_int_equal(crontab.remarks[1].line, 3);
 }
 
-static void a_crontab_without_entries_is_one(void **state)
+TEST(a_crontab_without_entries_is_one, start)
 {
-    (void)state;
     assert_int_equal(read_text("").entry_count, 0);
     assert_int_equal(read_text("\n\n# nothing\n").remark_count, 0);
 }
 
 /* ---- variables */
 
-static void variables_are_for_the_entries_below_them(void **state)
+TEST(variables_are_for_the_entries_below_them, start)
 {
-    (void)state;
     struct crontab crontab = read_text("A=1\n@daily one\nA=2\nB=3\n@daily two\n");
     assert_int_equal(crontab.entries[0].env_count, 1);
     expect_str(variable(&crontab.entries[0], "A"), "1");
@@ -150,9 +140,8 @@ static void variables_are_for_the_entries_below_them(void **state)
     expect_str(variable(&crontab.entries[1], "B"), "3");
 }
 
-static void a_variable_may_have_blanks_and_quotes_around_it(void **state)
+TEST(a_variable_may_have_blanks_and_quotes_around_it, start)
 {
-    (void)state;
     struct crontab_entry entry = only("A = b c \n\"B\"=' d '\nC=\nD=it's\nE=x=y\n@daily run");
     expect_str(variable(&entry, "A"), "b c");
     expect_str(variable(&entry, "B"), " d ");
@@ -161,16 +150,14 @@ static void a_variable_may_have_blanks_and_quotes_around_it(void **state)
     expect_str(variable(&entry, "E"), "x=y");
 }
 
-static void an_assignment_inside_a_command_is_no_variable(void **state)
+TEST(an_assignment_inside_a_command_is_no_variable, start)
 {
-    (void)state;
     expect_str(only("0 5 * * * A=1 run").command, "A=1 run");
     expect_str(only("@daily A=1 run").command, "A=1 run");
 }
 
-static void shell_and_home_say_how_and_where(void **state)
+TEST(shell_and_home_say_how_and_where, start)
 {
-    (void)state;
     struct crontab_entry entry = only("SHELL=/bin/bash\nHOME=/srv\nPATH=/bin\n@daily run");
     expect_str(entry.shell, "/bin/bash");
     expect_str(entry.home, "/srv");
@@ -180,9 +167,8 @@ static void shell_and_home_say_how_and_where(void **state)
     expect_remark("SHELL=\n@daily run", true, 1, "SHELL");
 }
 
-static void cron_tz_is_the_zone_and_no_variable(void **state)
+TEST(cron_tz_is_the_zone_and_no_variable, start)
 {
-    (void)state;
     struct crontab crontab = read_text("CRON_TZ=Asia/Tokyo\n@daily one\nCRON_TZ=\n@daily two\n");
     expect_str(crontab.entries[0].timezone, "Asia/Tokyo");
     assert_int_equal(crontab.entries[0].env_count, 0);
@@ -190,9 +176,8 @@ static void cron_tz_is_the_zone_and_no_variable(void **state)
     expect_remark("CRON_TZ=Asia/Tokyo 0 3 * * * run", true, 1, "line of its own");
 }
 
-static void tz_is_both_and_gives_way_to_cron_tz(void **state)
+TEST(tz_is_both_and_gives_way_to_cron_tz, start)
 {
-    (void)state;
     struct crontab crontab = read_text("TZ=Asia/Tokyo\n@daily one\nCRON_TZ=UTC\n@daily two\n");
     expect_str(crontab.entries[0].timezone, "Asia/Tokyo");
     expect_str(variable(&crontab.entries[0], "TZ"), "Asia/Tokyo");
@@ -200,16 +185,14 @@ static void tz_is_both_and_gives_way_to_cron_tz(void **state)
     expect_remark("TZ=Asia/Tokyo\n@daily one\nTZ=UTC\n", false, 1, "CRON_TZ");
 }
 
-static void mail_is_not_kept_which_is_said_once(void **state)
+TEST(mail_is_not_kept_which_is_said_once, start)
 {
-    (void)state;
     expect_remark("A=1\nMAILTO=me\n@daily one\nMAILTO=you\n@daily two\n", false, 2, "MAILTO");
     assert_int_equal(only("MAILTO=\"\"\n@daily run").env_count, 0);
 }
 
-static void variables_are_counted(void **state)
+TEST(variables_are_counted, start)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(1 << 16);
     for (int i = 0; i <= CRONTAB_VARIABLES_MAX; i++)
         buf_printf(&text, "V%d=%d\n", i, i);
@@ -223,9 +206,8 @@ static void variables_are_counted(void **state)
 
 /* ---- percent signs */
 
-static void the_first_percent_sign_ends_the_command(void **state)
+TEST(the_first_percent_sign_ends_the_command, start)
 {
-    (void)state;
     struct crontab_entry entry = only("@daily mail me%Hello,%%bye");
     expect_str(entry.command, "mail me");
     expect_str(entry.input, "Hello,\n\nbye\n");
@@ -234,17 +216,15 @@ static void the_first_percent_sign_ends_the_command(void **state)
     expect_str(only("@daily cat%%").input, "\n");
 }
 
-static void an_escaped_percent_sign_is_one(void **state)
+TEST(an_escaped_percent_sign_is_one, start)
 {
-    (void)state;
     struct crontab_entry entry = only("@daily date +\\%F \\n%50\\% \\n");
     expect_str(entry.command, "date +%F \\n");
     expect_str(entry.input, "50% \\n\n");
 }
 
-static void a_backslash_that_is_escaped_escapes_nothing(void **state)
+TEST(a_backslash_that_is_escaped_escapes_nothing, start)
 {
-    (void)state;
     struct crontab_entry entry = only("@daily echo a\\\\%b");
     expect_str(entry.command, "echo a\\\\");
     expect_str(entry.input, "b\n");
@@ -253,9 +233,8 @@ static void a_backslash_that_is_escaped_escapes_nothing(void **state)
 
 /* ---- names and descriptions */
 
-static void names_come_from_programs_and_are_unique(void **state)
+TEST(names_come_from_programs_and_are_unique, start)
 {
-    (void)state;
     struct crontab crontab =
         read_text("@daily /opt/x/run.sh a\n@daily run.sh\n@hourly A=1 php x\n"
                   "@hourly php y\n@hourly (cd /)\n@hourly [ -x /a ] && b\n"
@@ -268,17 +247,15 @@ static void names_come_from_programs_and_are_unique(void **state)
         expect_str(crontab.entries[i].name, names[i]);
 }
 
-static void a_line_elsewhere_changes_no_name(void **state)
+TEST(a_line_elsewhere_changes_no_name, start)
 {
-    (void)state;
     struct crontab before = read_text("@daily one\n@daily two\n");
     struct crontab after = read_text("# new\n@hourly zero\n\n@daily one\n@daily two\n");
     assert_true(str_eq(before.entries[1].name, after.entries[2].name));
 }
 
-static void the_comment_right_above_describes_an_entry(void **state)
+TEST(the_comment_right_above_describes_an_entry, start)
 {
-    (void)state;
     struct crontab crontab = read_text("# The file.\n\n# Saves\n##   all.\n@daily one\n@daily two\n"
                                        "# Not for the next.\nA=1\n@daily three\n");
     expect_str(crontab.entries[0].description, "Saves\nall.");
@@ -286,18 +263,16 @@ static void the_comment_right_above_describes_an_entry(void **state)
     expect_str(crontab.entries[2].description, "");
 }
 
-static void titles_and_entries_that_are_switched_off_describe_nothing(void **state)
+TEST(titles_and_entries_that_are_switched_off_describe_nothing, start)
 {
-    (void)state;
     struct crontab_entry entry = only("# Edit this file.\n#\n# m h  dom mon dow   command\n"
                                       "# 0 4 * * * old\n#@daily older\n0 3 * * * run\n");
     expect_str(entry.description, "");
     expect_str(only("# Runs:\n# 0 4 * * * old\n0 3 * * * run\n").description, "Runs:");
 }
 
-static void a_long_comment_is_cut_at_a_line(void **state)
+TEST(a_long_comment_is_cut_at_a_line, start)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(1 << 20);
     for (int i = 0; i < 5000; i++)
         buf_add(&text, STR("# twelve bytes\n"));
@@ -309,9 +284,8 @@ static void a_long_comment_is_cut_at_a_line(void **state)
 
 /* ---- refusals */
 
-static void what_makes_no_sense_is_refused_with_its_line(void **state)
+TEST(what_makes_no_sense_is_refused_with_its_line, start)
 {
-    (void)state;
     expect_remark("\n\n61 * * * * run", true, 3, "minute: 61");
     expect_remark("@daily ok\n@reboot run", true, 2, "belfry submit");
     expect_remark("@fortnightly run", true, 1, "@fortnightly");
@@ -324,17 +298,15 @@ static void what_makes_no_sense_is_refused_with_its_line(void **state)
     assert_int_equal(read_text("0 0 31 2 * no\n@daily ok\n61 * * * * no").entry_count, 1);
 }
 
-static void a_user_alone_is_no_command(void **state)
+TEST(a_user_alone_is_no_command, start)
 {
-    (void)state;
     struct crontab crontab = read_as("@daily root\n", true);
     assert_int_equal(crontab.entry_count, 0);
     assert_int_equal(crontab.refused_count, 1);
 }
 
-static void too_much_is_refused_as_a_whole(void **state)
+TEST(too_much_is_refused_as_a_whole, start)
 {
-    (void)state;
     struct crontab_options options = {.timezone = STR("UTC"), .prefix = STR("tab")};
     struct crontab crontab;
     struct err err;
@@ -362,9 +334,8 @@ static struct spec spec_of(const char *text)
     return spec;
 }
 
-static void a_job_behaves_as_its_entry_did(void **state)
+TEST(a_job_behaves_as_its_entry_did, start)
 {
-    (void)state;
     struct spec spec = spec_of("SHELL=/bin/bash\nHOME=/srv\n# Why.\n0 3 * * 1 run \"$x\"\n");
     expect_str(spec.name, "tab:run");
     expect_str(spec.description, "Why.");
@@ -381,9 +352,8 @@ static void a_job_behaves_as_its_entry_did(void **state)
     assert_int_equal(spec.misfire.policy, MISFIRE_SKIP);
 }
 
-static void input_is_fed_by_a_shell_in_front(void **state)
+TEST(input_is_fed_by_a_shell_in_front, start)
 {
-    (void)state;
     struct spec spec = spec_of("@daily cat -n%one%%$two `three`");
     assert_int_equal(spec.argc, 6);
     expect_str(spec.argv[0], "/bin/sh");
@@ -392,40 +362,11 @@ static void input_is_fed_by_a_shell_in_front(void **state)
     expect_str(spec.argv[5], "one\n\n$two `three`");
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-int main(void)
+static int end(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_entry_is_five_fields_and_a_command),
-        TEST(a_word_may_stand_for_the_fields),
-        TEST(the_last_line_needs_no_end_and_returns_do_no_harm),
-        TEST(a_dash_in_front_asks_for_silence_and_is_no_part_of_the_minute),
-        TEST(a_system_crontab_has_users),
-        TEST(a_crontab_without_entries_is_one),
-        TEST(variables_are_for_the_entries_below_them),
-        TEST(a_variable_may_have_blanks_and_quotes_around_it),
-        TEST(an_assignment_inside_a_command_is_no_variable),
-        TEST(shell_and_home_say_how_and_where),
-        TEST(cron_tz_is_the_zone_and_no_variable),
-        TEST(tz_is_both_and_gives_way_to_cron_tz),
-        TEST(mail_is_not_kept_which_is_said_once),
-        TEST(variables_are_counted),
-        TEST(the_first_percent_sign_ends_the_command),
-        TEST(an_escaped_percent_sign_is_one),
-        TEST(a_backslash_that_is_escaped_escapes_nothing),
-        TEST(names_come_from_programs_and_are_unique),
-        TEST(a_line_elsewhere_changes_no_name),
-        TEST(the_comment_right_above_describes_an_entry),
-        TEST(titles_and_entries_that_are_switched_off_describe_nothing),
-        TEST(a_long_comment_is_cut_at_a_line),
-        TEST(what_makes_no_sense_is_refused_with_its_line),
-        TEST(a_user_alone_is_no_command),
-        TEST(too_much_is_refused_as_a_whole),
-        TEST(a_job_behaves_as_its_entry_did),
-        TEST(input_is_fed_by_a_shell_in_front),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(NULL, end)

@@ -1,10 +1,8 @@
 #include "cli/table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static const struct column columns[] = {
     {.title = "ID"},
@@ -29,48 +27,42 @@ static const char *print(size_t width, bool colour, const char *const *cells)
 
 #define PRINT(width, colour, ...) print(width, colour, (const char *const[]){__VA_ARGS__, NULL})
 
-static void columns_are_as_wide_as_their_widest_cell(void **state)
+TEST(columns_are_as_wide_as_their_widest_cell)
 {
-    (void)state;
     assert_string_equal(PRINT(0, false, "job_1", "failed", "a", "41ms", "x", "ok", "nightly", "2s"),
                         "ID     STATUS  NAME     TOOK\n"
                         "job_1  failed  a        41ms\n"
                         "x      ok      nightly    2s\n");
 }
 
-static void lines_have_no_blanks_at_their_end(void **state)
+TEST(lines_have_no_blanks_at_their_end)
 {
-    (void)state;
     assert_string_equal(PRINT(0, false, "job_1", "", "", ""), "ID     STATUS  NAME  TOOK\n"
                                                               "job_1\n");
 }
 
-static void the_flexible_column_gives_way(void **state)
+TEST(the_flexible_column_gives_way)
 {
-    (void)state;
     assert_string_equal(PRINT(31, false, "job_1", "failed", "a name that is long", "41ms"),
                         "ID     STATUS  NAME        TOOK\n"
                         "job_1  failed  a name th\xe2\x80\xa6  41ms\n");
 }
 
-static void when_that_is_not_enough_optional_columns_go(void **state)
+TEST(when_that_is_not_enough_optional_columns_go)
 {
-    (void)state;
     assert_string_equal(PRINT(24, false, "job_1", "failed", "a name that is long", "41ms"),
                         "ID     STATUS  NAME\n"
                         "job_1  failed  a name t\xe2\x80\xa6\n");
 }
 
-static void what_is_left_is_never_cut(void **state)
+TEST(what_is_left_is_never_cut)
 {
-    (void)state;
     assert_non_null(strstr(PRINT(10, false, "job_01k5d2vhc0a00", "failed", "name", "41ms"),
                            "job_01k5d2vhc0a00  failed  name\n"));
 }
 
-static void width_counts_characters_and_not_bytes(void **state)
+TEST(width_counts_characters_and_not_bytes)
 {
-    (void)state;
     assert_int_equal(table_width(STR("z\xc3\xbcrich")), 6);
     assert_string_equal(
         PRINT(24, false, "1", "ok", "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc", "1"),
@@ -78,9 +70,8 @@ static void width_counts_characters_and_not_bytes(void **state)
         "1   ok      \xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc     1\n");
 }
 
-static void only_words_of_status_have_colours(void **state)
+TEST(only_words_of_status_have_colours)
 {
-    (void)state;
     const char *text = PRINT(0, true, "1", "failed", "failed", "1");
     assert_non_null(strstr(text, "\n1   \x1b[31mfailed\x1b[0m  failed     1\n"));
     assert_null(strstr(PRINT(0, true, "1", "queued", "a", "1"), "\x1b"));
@@ -94,16 +85,4 @@ static int drop_out(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
-        cmocka_unit_test(lines_have_no_blanks_at_their_end),
-        cmocka_unit_test(the_flexible_column_gives_way),
-        cmocka_unit_test(when_that_is_not_enough_optional_columns_go),
-        cmocka_unit_test(what_is_left_is_never_cut),
-        cmocka_unit_test(width_counts_characters_and_not_bytes),
-        cmocka_unit_test(only_words_of_status_have_colours),
-    };
-    return cmocka_run_group_tests(tests, NULL, drop_out);
-}
+TEST_GROUP(NULL, drop_out)

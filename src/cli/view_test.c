@@ -1,9 +1,6 @@
 #include "cli/view.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static struct arena arena;
 
@@ -16,9 +13,8 @@ static const char *text_of(enum view_kind kind, const char *key, const char *doc
     return arena_zstr(&arena, view_text(&field, &object, &arena));
 }
 
-static void a_value_is_found_by_its_path(void **state)
+TEST(a_value_is_found_by_its_path)
 {
-    (void)state;
     const char *job = "{\"name\":\"n\",\"retry\":{\"max_retries\":3},\"gone\":null}";
     assert_string_equal(text_of(VIEW_TEXT, "name", job), "n");
     assert_string_equal(text_of(VIEW_TEXT, "retry.max_retries", job), "3");
@@ -26,40 +22,35 @@ static void a_value_is_found_by_its_path(void **state)
     assert_string_equal(text_of(VIEW_TEXT, "retry.delay.unit", job), "");
 }
 
-static void durations_are_as_exact_as_anyone_wants(void **state)
+TEST(durations_are_as_exact_as_anyone_wants)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_DURATION, "d", "{\"d\":41}"), "41ms");
     assert_string_equal(text_of(VIEW_DURATION, "d", "{\"d\":3299}"), "3.2s");
     assert_string_equal(text_of(VIEW_DURATION, "d", "{\"d\":312999}"), "5m12s");
     assert_string_equal(text_of(VIEW_DURATION, "d", "{\"d\":null}"), "");
 }
 
-static void moments_are_short_and_in_utc(void **state)
+TEST(moments_are_short_and_in_utc)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_WHEN, "t", "{\"t\":\"2026-11-16T08:00:00.123Z\"}"),
                         "2026-11-16 08:00:00Z");
 }
 
-static void sizes_have_the_unit_that_fits(void **state)
+TEST(sizes_have_the_unit_that_fits)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_BYTES, "b", "{\"b\":120}"), "120 B");
     assert_string_equal(text_of(VIEW_BYTES, "b", "{\"b\":9437184}"), "9.0 MiB");
 }
 
-static void work_is_a_command_or_a_handler(void **state)
+TEST(work_is_a_command_or_a_handler)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_WORK, "", "{\"command\":[\"echo\",\"a b\"]}"), "echo a b");
     assert_string_equal(text_of(VIEW_WORK, "", "{\"command\":\"ls | wc\"}"), "ls | wc");
     assert_string_equal(text_of(VIEW_WORK, "", "{\"handler\":\"mail\"}"), "handler mail");
 }
 
-static void skipped_slots_are_told_with_their_number_and_the_reason(void **state)
+TEST(skipped_slots_are_told_with_their_number_and_the_reason)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_WHY, "", "{\"error\":\"exit code 3\",\"slot_count\":1}"),
                         "exit code 3");
     assert_string_equal(text_of(VIEW_WHY, "", "{\"error\":null,\"slot_count\":0}"), "");
@@ -67,16 +58,14 @@ static void skipped_slots_are_told_with_their_number_and_the_reason(void **state
                         "59 slots skipped: missed");
 }
 
-static void lists_and_objects_become_one_line(void **state)
+TEST(lists_and_objects_become_one_line)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_WORDS, "q", "{\"q\":[\"a\",\"b\"]}"), "a, b");
     assert_string_equal(text_of(VIEW_PAIRS, "t", "{\"t\":{\"a\":\"1\",\"b\":\"2\"}}"), "a=1, b=2");
 }
 
-static void control_characters_do_not_reach_the_terminal(void **state)
+TEST(control_characters_do_not_reach_the_terminal)
 {
-    (void)state;
     assert_string_equal(text_of(VIEW_TEXT, "n", "{\"n\":\"a\\n\\u001b[31mb\"}"), "a  [31mb");
     assert_string_equal(text_of(VIEW_TEXT, "n", "{\"n\":\"a\\u009b31mb\\u202ec\"}"), "a 31mb c");
 }
@@ -88,17 +77,4 @@ static int drop_arena(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_found_by_its_path),
-        cmocka_unit_test(durations_are_as_exact_as_anyone_wants),
-        cmocka_unit_test(moments_are_short_and_in_utc),
-        cmocka_unit_test(sizes_have_the_unit_that_fits),
-        cmocka_unit_test(work_is_a_command_or_a_handler),
-        cmocka_unit_test(skipped_slots_are_told_with_their_number_and_the_reason),
-        cmocka_unit_test(lists_and_objects_become_one_line),
-        cmocka_unit_test(control_characters_do_not_reach_the_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, drop_arena);
-}
+TEST_GROUP(NULL, drop_arena)

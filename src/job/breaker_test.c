@@ -1,10 +1,6 @@
 #include "job/breaker.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static const struct breaker_rule rule = {
     .window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000};
@@ -17,9 +13,8 @@ static void count(struct breaker_window *w, int64_t now_ms, unsigned good, unsig
         breaker_count(w, &rule, now_ms, true);
 }
 
-static void half_of_at_least_five_calls_trip_it(void **state)
+TEST(half_of_at_least_five_calls_trip_it)
 {
-    (void)state;
     struct breaker_window w = {0};
     count(&w, 1000, 0, 4);
     assert_false(breaker_trips(&w, &rule));
@@ -29,9 +24,8 @@ static void half_of_at_least_five_calls_trip_it(void **state)
     assert_false(breaker_trips(&w, &rule));
 }
 
-static void success_alone_never_trips_it(void **state)
+TEST(success_alone_never_trips_it)
 {
-    (void)state;
     struct breaker_rule strict = rule;
     strict.percent = 1;
     struct breaker_window w = {0};
@@ -39,9 +33,8 @@ static void success_alone_never_trips_it(void **state)
     assert_false(breaker_trips(&w, &strict));
 }
 
-static void what_is_older_than_the_window_is_forgotten(void **state)
+TEST(what_is_older_than_the_window_is_forgotten)
 {
-    (void)state;
     struct breaker_window w = {0};
     count(&w, 100000, 0, 4);
     count(&w, 100000 + 35000, 0, 1); /* in the other half, and still lately */
@@ -51,14 +44,4 @@ static void what_is_older_than_the_window_is_forgotten(void **state)
     count(&w, 100000 + 600000, 1, 0);
     assert_int_equal(w.calls + w.calls_before, 1);
     assert_int_equal(w.failures + w.failures_before, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_of_at_least_five_calls_trip_it),
-        cmocka_unit_test(success_alone_never_trips_it),
-        cmocka_unit_test(what_is_older_than_the_window_is_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

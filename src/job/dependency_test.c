@@ -1,14 +1,9 @@
 #include "job/dependency.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void only_what_ended_as_wanted_is_met(void **state)
+TEST(only_what_ended_as_wanted_is_met)
 {
-    (void)state;
     static const struct {
         enum dependency_type type;
         enum job_state ended;
@@ -28,9 +23,8 @@ static void only_what_ended_as_wanted_is_met(void **state)
         assert_int_equal(dependency_after(cases[i].type, cases[i].ended), cases[i].state);
 }
 
-static void the_words_of_types_are_read_back(void **state)
+TEST(the_words_of_types_are_read_back)
 {
-    (void)state;
     enum dependency_type type = DEPENDS_SUCCESS;
     for (int i = DEPENDS_SUCCESS; i < DEPENDS_TYPES; i++) {
         assert_true(dependency_type_parse(dependency_type_name((enum dependency_type)i), &type));
@@ -39,13 +33,4 @@ static void the_words_of_types_are_read_back(void **state)
     assert_false(dependency_type_parse(STR("done"), &type));
     assert_false(dependency_type_parse(STR(""), &type));
     assert_true(str_eq(dependency_state_name(DEPENDENCY_MOOT), STR("moot")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_ended_as_wanted_is_met),
-        cmocka_unit_test(the_words_of_types_are_read_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "base/buf.h"
+
+#include "base/test/test.h"
 #include "job/failure.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ASSERT_STR(got, want)                                                                      \
     do {                                                                                           \
@@ -24,9 +21,8 @@ static void assert_class(struct failure_facts facts, enum failure_class class, e
     assert_int_equal(failure.permanent, how);
 }
 
-static void names_of_classes_read_back(void **state)
+TEST(names_of_classes_read_back)
 {
-    (void)state;
     enum failure_class back;
     for (int i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
         assert_true(failure_parse(failure_name((enum failure_class)i), &back));
@@ -36,18 +32,16 @@ static void names_of_classes_read_back(void **state)
     assert_false(failure_parse(STR("Timeout"), &back));
 }
 
-static void what_is_missing_forbidden_or_wrong_is_permanent(void **state)
+TEST(what_is_missing_forbidden_or_wrong_is_permanent)
 {
-    (void)state;
     for (int i = FAILURE_NONE; i < FAILURE_CLASSES; i++) {
         bool permanent = i == FAILURE_PERMISSION || i == FAILURE_NOT_FOUND || i == FAILURE_USER;
         assert_int_equal(failure_is_permanent((enum failure_class)i), permanent);
     }
 }
 
-static void a_target_is_blamed_unless_it_is_the_jobs_own_fault(void **state)
+TEST(a_target_is_blamed_unless_it_is_the_jobs_own_fault)
 {
-    (void)state;
     for (int i = FAILURE_NONE; i < FAILURE_CLASSES; i++) {
         enum failure_class class = (enum failure_class)i;
         struct failure by_class = {class, PERMANENT_BY_CLASS};
@@ -59,9 +53,8 @@ static void a_target_is_blamed_unless_it_is_the_jobs_own_fault(void **state)
     }
 }
 
-static void exit_codes_have_their_classes(void **state)
+TEST(exit_codes_have_their_classes)
 {
-    (void)state;
     static const struct {
         int code;
         enum failure_class class;
@@ -88,9 +81,8 @@ static void exit_codes_have_their_classes(void **state)
         assert_class((struct failure_facts){.exit_code = rows[i].code}, rows[i].class, rows[i].how);
 }
 
-static void a_fact_counts_for_more_than_words(void **state)
+TEST(a_fact_counts_for_more_than_words)
 {
-    (void)state;
     struct str words = STR("bash: x: Permission denied\n");
     assert_class((struct failure_facts){.exit_code = 127, .tail = words}, FAILURE_NOT_FOUND,
                  PERMANENT_BY_CLASS);
@@ -102,9 +94,8 @@ static void a_fact_counts_for_more_than_words(void **state)
                  PERMANENT_BY_CLASS);
 }
 
-static void a_kill_is_for_memory_when_the_kernel_says_so(void **state)
+TEST(a_kill_is_for_memory_when_the_kernel_says_so)
 {
-    (void)state;
     assert_class((struct failure_facts){.exit_code = -1, .signal = SIGKILL}, FAILURE_KILLED,
                  PERMANENT_BY_CLASS);
     assert_class((struct failure_facts){.exit_code = -1, .signal = SIGKILL, .oom_killed = true},
@@ -115,9 +106,8 @@ static void a_kill_is_for_memory_when_the_kernel_says_so(void **state)
                  FAILURE_KILLED, PERMANENT_BY_CLASS);
 }
 
-static void what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault(void **state)
+TEST(what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault)
 {
-    (void)state;
     assert_class((struct failure_facts){.spawn_errno = ENOENT, .spawn_own = true},
                  FAILURE_NOT_FOUND, PERMANENT_BY_CLASS);
     assert_class((struct failure_facts){.spawn_errno = EACCES, .spawn_own = true},
@@ -130,9 +120,8 @@ static void what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault
                  FAILURE_OUT_OF_MEMORY, PERMANENT_BY_CLASS);
 }
 
-static void words_suggest_a_class(void **state)
+TEST(words_suggest_a_class)
 {
-    (void)state;
     assert_int_equal(failure_guess(STR("curl: (7) Failed: Connection refused")), FAILURE_NETWORK);
     assert_int_equal(failure_guess(STR("connect: connection timed out")), FAILURE_NETWORK);
     assert_int_equal(failure_guess(STR("read timed out")), FAILURE_TIMEOUT);
@@ -142,9 +131,8 @@ static void words_suggest_a_class(void **state)
     assert_int_equal(failure_guess(STR("")), FAILURE_NONE);
 }
 
-static void a_phrase_is_found_wherever_it_stands_in_a_line(void **state)
+TEST(a_phrase_is_found_wherever_it_stands_in_a_line)
 {
-    (void)state;
     static const struct str phrase = STR_INIT("Segmentation Fault");
     char line[2000];
     for (size_t at = 0; at + phrase.len <= sizeof line; at += 331) {
@@ -156,9 +144,8 @@ static void a_phrase_is_found_wherever_it_stands_in_a_line(void **state)
     }
 }
 
-static void the_weightier_phrase_counts_not_the_first(void **state)
+TEST(the_weightier_phrase_counts_not_the_first)
 {
-    (void)state;
     assert_int_equal(failure_guess(STR("timed out: out of memory")), FAILURE_OUT_OF_MEMORY);
     assert_int_equal(failure_guess(STR("usage: no such file")), FAILURE_NOT_FOUND);
     assert_int_equal(failure_guess(STR("no such file, see usage:")), FAILURE_NOT_FOUND);
@@ -180,9 +167,8 @@ static const char node[] = "/srv/x.js:1\nthrow new Error('x');\n^\n\nError: x\n"
 static const char go[] = "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n"
                          "\t/srv/x.go:4 +0x1d\nexit status 2\n";
 
-static void a_stack_trace_is_found(void **state)
+TEST(a_stack_trace_is_found)
 {
-    (void)state;
     assert_true(str_starts(failure_trace(str_c(python)), STR("Traceback (most")));
     assert_true(str_starts(failure_trace(str_c(java)), STR("Exception in thread")));
     assert_true(str_starts(failure_trace(str_c(node)), STR("Error: x\n    at ")));
@@ -191,9 +177,8 @@ static void a_stack_trace_is_found(void **state)
     assert_int_equal(failure_trace(STR("")).len, 0);
 }
 
-static void the_line_that_tells_is_no_frame(void **state)
+TEST(the_line_that_tells_is_no_frame)
 {
-    (void)state;
     ASSERT_STR(failure_line(str_c(python)), "ValueError: no 17 here");
     ASSERT_STR(failure_line(str_c(java)), "Caused by: java.io.IOException: disk");
     ASSERT_STR(failure_line(str_c(node)), "Error: x");
@@ -204,9 +189,8 @@ static void the_line_that_tells_is_no_frame(void **state)
     ASSERT_STR(failure_line(STR("")), "");
 }
 
-static void the_last_lines_are_kept(void **state)
+TEST(the_last_lines_are_kept)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(1000);
     for (int i = 0; i < 30; i++)
         buf_printf(&text, "l%02d\n", i);
@@ -218,9 +202,8 @@ static void the_last_lines_are_kept(void **state)
     ASSERT_STR(failure_tail(STR("")), "");
 }
 
-static void a_long_trace_is_kept_whole(void **state)
+TEST(a_long_trace_is_kept_whole)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(4096);
     buf_add(&text, STR("noise\nException in thread \"main\" X: y\n"));
     for (int i = 0; i < 60; i++)
@@ -228,9 +211,8 @@ static void a_long_trace_is_kept_whole(void **state)
     assert_true(str_starts(failure_tail(buf_str(&text)), STR("Exception in thread")));
 }
 
-static void a_tail_is_bounded_and_begins_with_a_line(void **state)
+TEST(a_tail_is_bounded_and_begins_with_a_line)
 {
-    (void)state;
     static char text[3 * FAILURE_TAIL_BYTES_MAX];
     memset(text, 'x', sizeof text);
     assert_int_equal(failure_tail(str_of(text, sizeof text)).len, FAILURE_TAIL_BYTES_MAX);
@@ -244,9 +226,8 @@ static void assert_normal(const char *line, const char *want)
     ASSERT_STR(failure_normalise(str_c(line), text), want);
 }
 
-static void what_differs_each_time_is_left_out(void **state)
+TEST(what_differs_each_time_is_left_out)
 {
-    (void)state;
     assert_normal("cannot open '/tmp/a17': gone", "cannot open '*': gone");
     assert_normal("can't do it", "can't do it");
     assert_normal("row 17 of 2000", "row # of #");
@@ -259,9 +240,8 @@ static void what_differs_each_time_is_left_out(void **state)
     assert_normal("", "");
 }
 
-static void a_long_line_is_cut(void **state)
+TEST(a_long_line_is_cut)
 {
-    (void)state;
     char line[1000];
     char text[FAILURE_LINE_BYTES_MAX];
     memset(line, '-', sizeof line);
@@ -274,9 +254,8 @@ static uint64_t print_of(enum failure_class class, int code, const char *tail)
     return failure_fingerprint(class, code, 0, str_c(tail), STR("exit code 1"));
 }
 
-static void the_same_failure_has_the_same_fingerprint(void **state)
+TEST(the_same_failure_has_the_same_fingerprint)
 {
-    (void)state;
     uint64_t print = print_of(FAILURE_NETWORK, 1, "x\nhost 17 refused\n");
     assert_int_equal(print, print_of(FAILURE_NETWORK, 1, "y\nz\nhost 18 refused"));
     assert_int_not_equal(print, print_of(FAILURE_NETWORK, 2, "host 17 refused"));
@@ -285,37 +264,10 @@ static void the_same_failure_has_the_same_fingerprint(void **state)
     assert_int_not_equal(print, print_of(FAILURE_NETWORK, 1, ""));
 }
 
-static void a_fingerprint_never_changes_between_versions(void **state)
+TEST(a_fingerprint_never_changes_between_versions)
 {
-    (void)state;
     char text[FAILURE_PRINT_MAX];
     ASSERT_STR(failure_print(print_of(FAILURE_NETWORK, 1, "host 17 refused"), text),
                "f79a27c64359");
     ASSERT_STR(failure_print(1, text), "000000000001");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_classes_read_back),
-        cmocka_unit_test(what_is_missing_forbidden_or_wrong_is_permanent),
-        cmocka_unit_test(a_target_is_blamed_unless_it_is_the_jobs_own_fault),
-        cmocka_unit_test(exit_codes_have_their_classes),
-        cmocka_unit_test(a_fact_counts_for_more_than_words),
-        cmocka_unit_test(a_kill_is_for_memory_when_the_kernel_says_so),
-        cmocka_unit_test(what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault),
-        cmocka_unit_test(words_suggest_a_class),
-        cmocka_unit_test(a_phrase_is_found_wherever_it_stands_in_a_line),
-        cmocka_unit_test(the_weightier_phrase_counts_not_the_first),
-        cmocka_unit_test(a_stack_trace_is_found),
-        cmocka_unit_test(the_line_that_tells_is_no_frame),
-        cmocka_unit_test(the_last_lines_are_kept),
-        cmocka_unit_test(a_long_trace_is_kept_whole),
-        cmocka_unit_test(a_tail_is_bounded_and_begins_with_a_line),
-        cmocka_unit_test(what_differs_each_time_is_left_out),
-        cmocka_unit_test(a_long_line_is_cut),
-        cmocka_unit_test(the_same_failure_has_the_same_fingerprint),
-        cmocka_unit_test(a_fingerprint_never_changes_between_versions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

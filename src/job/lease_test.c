@@ -1,16 +1,11 @@
 #include "job/lease.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static const struct lease never = {0};
 
-static void every_grant_has_a_larger_token(void **state)
+TEST(every_grant_has_a_larger_token)
 {
-    (void)state;
     struct lease first = lease_grant(&never, 7, 1000, 500);
     struct lease second = lease_grant(&first, 8, 2000, 500);
     assert_int_equal(first.token, 1);
@@ -20,9 +15,8 @@ static void every_grant_has_a_larger_token(void **state)
     assert_false(second.confirmed);
 }
 
-static void a_worker_that_lost_its_lease_cannot_report(void **state)
+TEST(a_worker_that_lost_its_lease_cannot_report)
 {
-    (void)state;
     struct err err;
     struct lease first = lease_grant(&never, 7, 1000, 500);
     struct lease second = lease_grant(&first, 7, 2000, 500);
@@ -30,17 +24,15 @@ static void a_worker_that_lost_its_lease_cannot_report(void **state)
     assert_int_equal(lease_check(&second, 7, second.token, &err), RC_OK);
 }
 
-static void another_worker_cannot_report_with_the_right_token(void **state)
+TEST(another_worker_cannot_report_with_the_right_token)
 {
-    (void)state;
     struct err err;
     struct lease lease = lease_grant(&never, 7, 1000, 500);
     assert_int_equal(lease_check(&lease, 8, lease.token, &err), RC_STALE);
 }
 
-static void nobody_holds_what_was_released(void **state)
+TEST(nobody_holds_what_was_released)
 {
-    (void)state;
     struct err err;
     struct lease lease = lease_grant(&never, 7, 1000, 500);
     lease_release(&lease);
@@ -49,9 +41,8 @@ static void nobody_holds_what_was_released(void **state)
     assert_int_equal(lease_grant(&lease, 8, 2000, 500).token, 2);
 }
 
-static void renewing_never_moves_the_end_back(void **state)
+TEST(renewing_never_moves_the_end_back)
 {
-    (void)state;
     struct lease lease = lease_grant(&never, 7, 1000, 500);
     lease_renew(&lease, 1400, 500);
     assert_int_equal(lease.ends_ms, 1900);
@@ -59,9 +50,8 @@ static void renewing_never_moves_the_end_back(void **state)
     assert_int_equal(lease.ends_ms, 1900);
 }
 
-static void a_grant_is_its_workers_own_as_long_as_it_is_the_newest(void **state)
+TEST(a_grant_is_its_workers_own_as_long_as_it_is_the_newest)
 {
-    (void)state;
     struct grant held = {.live = true, .newest = 2, .holder_id = 7};
     struct grant ended = {.live = true, .newest = 2, .past_id = 7};
     assert_int_equal(grant_standing(&held, 7, 2), STANDING_HELD);
@@ -72,9 +62,8 @@ static void a_grant_is_its_workers_own_as_long_as_it_is_the_newest(void **state)
     assert_int_equal(grant_standing(&ended, 8, 2), STANDING_NONE);
 }
 
-static void a_grant_that_was_followed_by_another_is_past(void **state)
+TEST(a_grant_that_was_followed_by_another_is_past)
 {
-    (void)state;
     struct grant elsewhere = {.live = true, .newest = 3, .holder_id = 8, .past_id = 7};
     struct grant again = {.live = true, .newest = 3, .holder_id = 7, .past_id = 7};
     struct grant over = {.past_id = 7};
@@ -84,26 +73,10 @@ static void a_grant_that_was_followed_by_another_is_past(void **state)
     assert_int_equal(grant_standing(&over, 8, 2), STANDING_NONE);
 }
 
-static void nobody_has_no_standing(void **state)
+TEST(nobody_has_no_standing)
 {
-    (void)state;
     struct grant free = {.live = true, .newest = 2};
     assert_int_equal(grant_standing(&free, 0, 2), STANDING_NONE);
     assert_int_equal(grant_standing(&(struct grant){0}, 0, 0), STANDING_NONE);
     assert_int_equal(grant_standing(&free, 7, 2), STANDING_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_grant_has_a_larger_token),
-        cmocka_unit_test(a_worker_that_lost_its_lease_cannot_report),
-        cmocka_unit_test(another_worker_cannot_report_with_the_right_token),
-        cmocka_unit_test(nobody_holds_what_was_released),
-        cmocka_unit_test(renewing_never_moves_the_end_back),
-        cmocka_unit_test(a_grant_is_its_workers_own_as_long_as_it_is_the_newest),
-        cmocka_unit_test(a_grant_that_was_followed_by_another_is_past),
-        cmocka_unit_test(nobody_has_no_standing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 #include "job/partition.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void every_bucket_is_in_one_partition_and_they_are_about_equal(void **state)
+TEST(every_bucket_is_in_one_partition_and_they_are_about_equal)
 {
-    (void)state;
     for (uint32_t count = 1; count <= PARTITIONS_MAX; count++) {
         assert_int_equal(partition_first_bucket(count, 0), 0);
         assert_int_equal(partition_first_bucket(count, count), ID_BUCKETS);
@@ -22,9 +17,8 @@ static void every_bucket_is_in_one_partition_and_they_are_about_equal(void **sta
     }
 }
 
-static void going_round_visits_the_buckets_of_the_set_and_no_others(void **state)
+TEST(going_round_visits_the_buckets_of_the_set_and_no_others)
 {
-    (void)state;
     const struct partition_set set = {.count = 16, .bits = 1U << 3 | 1U << 9 | 1U << 15};
     uint32_t bucket = 0;
     uint32_t visited[3] = {0};
@@ -39,9 +33,8 @@ static void going_round_visits_the_buckets_of_the_set_and_no_others(void **state
         assert_int_equal(visited[i], ID_BUCKETS / 16);
 }
 
-static void a_set_of_all_has_every_id(void **state)
+TEST(a_set_of_all_has_every_id)
 {
-    (void)state;
     for (uint32_t count = 1; count <= PARTITIONS_MAX; count++) {
         const struct partition_set all = partition_all(count);
         struct id_gen gen = {0};
@@ -49,14 +42,4 @@ static void a_set_of_all_has_every_id(void **state)
         for (uint32_t bucket = 0; bucket < ID_BUCKETS; bucket++)
             assert_true(partition_has(&all, id_next(&gen, ID_EPOCH_MS, bucket)));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bucket_is_in_one_partition_and_they_are_about_equal),
-        cmocka_unit_test(going_round_visits_the_buckets_of_the_set_and_no_others),
-        cmocka_unit_test(a_set_of_all_has_every_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

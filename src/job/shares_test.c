@@ -1,13 +1,9 @@
 #include "job/shares.h"
 
 #include "base/rng.h"
+#include "base/test/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A cluster that servers change by their own plans. */
 struct world {
@@ -75,9 +71,8 @@ static uint32_t held_by(const struct world *w, int node)
     return count;
 }
 
-static void a_server_alone_takes_everything(void **state)
+TEST(a_server_alone_takes_everything)
 {
-    (void)state;
     struct world w = world_new(1, 16);
     assert_int_equal(plan_of(&w, 0).take, 0xffff);
     settle(&w);
@@ -85,9 +80,8 @@ static void a_server_alone_takes_everything(void **state)
     assert_int_equal(plan_of(&w, 0).take | plan_of(&w, 0).give, 0);
 }
 
-static void servers_that_start_together_share_and_do_not_fight(void **state)
+TEST(servers_that_start_together_share_and_do_not_fight)
 {
-    (void)state;
     struct world w = world_new(3, 16);
     uint64_t a = plan_of(&w, 0).take;
     uint64_t b = plan_of(&w, 1).take;
@@ -97,9 +91,8 @@ static void servers_that_start_together_share_and_do_not_fight(void **state)
     assert_int_equal(a | b | c, 0xffff);
 }
 
-static void one_that_joins_gets_its_share_and_no_more_moves(void **state)
+TEST(one_that_joins_gets_its_share_and_no_more_moves)
 {
-    (void)state;
     struct world w = world_new(1, 16);
     settle(&w);
     w.node_count = 2;
@@ -115,9 +108,8 @@ static void one_that_joins_gets_its_share_and_no_more_moves(void **state)
     assert_int_equal(w.moved, 5);
 }
 
-static void what_a_silent_server_had_is_divided(void **state)
+TEST(what_a_silent_server_had_is_divided)
 {
-    (void)state;
     struct world w = world_new(3, 16);
     settle(&w);
     w.nodes[1].silent = true;
@@ -128,9 +120,8 @@ static void what_a_silent_server_had_is_divided(void **state)
     assert_in_range(w.moved, 5, 6);
 }
 
-static void one_that_drains_gives_all_unless_nobody_else_is_there(void **state)
+TEST(one_that_drains_gives_all_unless_nobody_else_is_there)
 {
-    (void)state;
     struct world w = world_new(2, 16);
     settle(&w);
     w.nodes[0].draining = true;
@@ -141,9 +132,8 @@ static void one_that_drains_gives_all_unless_nobody_else_is_there(void **state)
     assert_int_equal(plan_of(&w, 1).give, 0);
 }
 
-static void the_first_one_back_after_an_outage_leaves_others_theirs(void **state)
+TEST(the_first_one_back_after_an_outage_leaves_others_theirs)
 {
-    (void)state;
     struct world w = world_new(3, 16);
     settle(&w);
     struct world before = w;
@@ -160,9 +150,8 @@ static void the_first_one_back_after_an_outage_leaves_others_theirs(void **state
     assert_memory_equal(w.places, before.places, sizeof w.places);
 }
 
-static void who_had_it_before_is_given_it_again(void **state)
+TEST(who_had_it_before_is_given_it_again)
 {
-    (void)state;
     struct world w = world_new(2, 4);
     for (uint32_t p = 0; p < 4; p++)
         w.places[p].former = p < 2 ? 1 : 0;
@@ -170,9 +159,8 @@ static void who_had_it_before_is_given_it_again(void **state)
     assert_int_equal(plan_of(&w, 1).take, 0x3);
 }
 
-static void more_servers_than_partitions_leave_some_with_nothing(void **state)
+TEST(more_servers_than_partitions_leave_some_with_nothing)
 {
-    (void)state;
     struct world w = world_new(5, 3);
     settle(&w);
     uint32_t all = 0;
@@ -183,9 +171,8 @@ static void more_servers_than_partitions_leave_some_with_nothing(void **state)
     assert_int_equal(all, 3);
 }
 
-static void whatever_comes_and_goes_it_settles_in_equal_shares(void **state)
+TEST(whatever_comes_and_goes_it_settles_in_equal_shares)
 {
-    (void)state;
     struct rng rng = {20261116};
     for (int run = 0; run < 300; run++) {
         struct world w = world_new(1 + (int)rng_below(&rng, 8), 1 + (uint32_t)rng_below(&rng, 64));
@@ -208,20 +195,4 @@ static void whatever_comes_and_goes_it_settles_in_equal_shares(void **state)
             }
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_alone_takes_everything),
-        cmocka_unit_test(servers_that_start_together_share_and_do_not_fight),
-        cmocka_unit_test(one_that_joins_gets_its_share_and_no_more_moves),
-        cmocka_unit_test(what_a_silent_server_had_is_divided),
-        cmocka_unit_test(one_that_drains_gives_all_unless_nobody_else_is_there),
-        cmocka_unit_test(the_first_one_back_after_an_outage_leaves_others_theirs),
-        cmocka_unit_test(who_had_it_before_is_given_it_again),
-        cmocka_unit_test(more_servers_than_partitions_leave_some_with_nothing),
-        cmocka_unit_test(whatever_comes_and_goes_it_settles_in_equal_shares),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

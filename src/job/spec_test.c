@@ -1,5 +1,6 @@
-#include "base/rng_test.h"
 #include "job/spec.h"
+
+#include "base/test/test.h"
 
 static struct rng rng;
 
@@ -13,9 +14,8 @@ static struct retry plain(enum retry_policy policy)
     };
 }
 
-static void an_exponential_delay_doubles_up_to_its_cap(void **state)
+TEST(an_exponential_delay_doubles_up_to_its_cap)
 {
-    (void)state;
     struct retry retry = plain(RETRY_EXPONENTIAL);
     assert_int_equal(retry_delay_ms(&retry, 1, 7), 1000);
     assert_int_equal(retry_delay_ms(&retry, 2, 7), 2000);
@@ -24,18 +24,16 @@ static void an_exponential_delay_doubles_up_to_its_cap(void **state)
     assert_int_equal(retry_delay_ms(&retry, 1000, 7), 60000);
 }
 
-static void a_linear_delay_grows_by_itself(void **state)
+TEST(a_linear_delay_grows_by_itself)
 {
-    (void)state;
     struct retry retry = plain(RETRY_LINEAR);
     assert_int_equal(retry_delay_ms(&retry, 1, 7), 1000);
     assert_int_equal(retry_delay_ms(&retry, 3, 7), 3000);
     assert_int_equal(retry_delay_ms(&retry, 61, 7), 60000);
 }
 
-static void a_fixed_delay_stays_and_an_immediate_one_is_none(void **state)
+TEST(a_fixed_delay_stays_and_an_immediate_one_is_none)
 {
-    (void)state;
     struct retry fixed = plain(RETRY_FIXED);
     struct retry immediate = plain(RETRY_IMMEDIATE);
     immediate.jitter_permille = 1000;
@@ -45,9 +43,8 @@ static void a_fixed_delay_stays_and_an_immediate_one_is_none(void **state)
     }
 }
 
-static void no_delay_overflows(void **state)
+TEST(no_delay_overflows)
 {
-    (void)state;
     static const enum retry_policy policies[] = {RETRY_EXPONENTIAL, RETRY_LINEAR, RETRY_FIXED};
     struct retry retry = {
         .delay_ms = SPEC_DURATION_MAX_MS,
@@ -63,9 +60,8 @@ static void no_delay_overflows(void **state)
     }
 }
 
-static void jitter_stays_within_its_bounds_and_uses_them(void **state)
+TEST(jitter_stays_within_its_bounds_and_uses_them)
 {
-    (void)state;
     struct retry retry = plain(RETRY_FIXED);
     retry.jitter_permille = 300;
     int64_t least = INT64_MAX;
@@ -79,9 +75,8 @@ static void jitter_stays_within_its_bounds_and_uses_them(void **state)
     assert_true(least < 1010 && most > 1290);
 }
 
-static void jitter_spreads_below_the_longest_delay(void **state)
+TEST(jitter_spreads_below_the_longest_delay)
 {
-    (void)state;
     static const int64_t delays_ms[] = {1000, 1000, 900};
     static const int64_t least_ms[] = {700, 0, 830};
     static const uint32_t jitters[] = {300, 1000, 300};
@@ -102,16 +97,14 @@ static void jitter_spreads_below_the_longest_delay(void **state)
     }
 }
 
-static void the_same_failure_waits_the_same_time(void **state)
+TEST(the_same_failure_waits_the_same_time)
 {
-    (void)state;
     struct retry retry = retry_default;
     assert_int_equal(retry_delay_ms(&retry, 3, 4711), retry_delay_ms(&retry, 3, 4711));
 }
 
-static void executions_that_failed_together_come_back_apart(void **state)
+TEST(executions_that_failed_together_come_back_apart)
 {
-    (void)state;
     struct retry retry = plain(RETRY_FIXED);
     retry.jitter_permille = 1000;
     int same = 0;
@@ -120,9 +113,8 @@ static void executions_that_failed_together_come_back_apart(void **state)
     assert_true(same < 5);
 }
 
-static void names_of_policies_read_back(void **state)
+TEST(names_of_policies_read_back)
 {
-    (void)state;
     for (int i = RETRY_EXPONENTIAL; i <= RETRY_IMMEDIATE; i++) {
         enum retry_policy back;
         assert_true(retry_policy_parse(retry_policy_name((enum retry_policy)i), &back));
@@ -132,18 +124,16 @@ static void names_of_policies_read_back(void **state)
     assert_false(retry_policy_parse(STR("sometimes"), &none));
 }
 
-static void a_job_is_due_now_at_the_earliest(void **state)
+TEST(a_job_is_due_now_at_the_earliest)
 {
-    (void)state;
     assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_NOW}, 1000), 1000);
     assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_AT, .when_ms = 5000}, 1000), 5000);
     assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_AT, .when_ms = 500}, 1000), 1000);
     assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_DELAY, .when_ms = 70}, 1000), 1070);
 }
 
-static void tags_are_text_with_a_line_each(void **state)
+TEST(tags_are_text_with_a_line_each)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct pair tags[] = {{STR_INIT("env"), STR_INIT("prod")}, {STR_INIT("a"), STR_INIT("")}};
     struct spec spec = {.tags = tags, .tag_count = 2};
@@ -152,9 +142,8 @@ static void tags_are_text_with_a_line_each(void **state)
     assert_int_equal(spec_tags_text(&spec, &arena).len, 0);
 }
 
-static void rules_are_the_part_that_decides(void **state)
+TEST(rules_are_the_part_that_decides)
 {
-    (void)state;
     struct spec spec = {
         .queue = STR("mail"),
         .handler = STR("send"),
@@ -169,9 +158,8 @@ static void rules_are_the_part_that_decides(void **state)
     assert_int_equal(rules.retry.max_retries, SPEC_RETRIES_DEFAULT);
 }
 
-static void a_target_is_what_the_job_names_or_its_handler(void **state)
+TEST(a_target_is_what_the_job_names_or_its_handler)
 {
-    (void)state;
     char text[SPEC_TARGET_MAX];
     struct rules rules = {.queue = STR("default")};
     assert_int_equal(rules_target(&rules, text).len, 0); /* a command has none */
@@ -189,23 +177,11 @@ static void a_target_is_what_the_job_names_or_its_handler(void **state)
     assert_int_equal(rules_target(&rules, text).len, SPEC_TARGET_MAX);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_exponential_delay_doubles_up_to_its_cap),
-        cmocka_unit_test(a_linear_delay_grows_by_itself),
-        cmocka_unit_test(a_fixed_delay_stays_and_an_immediate_one_is_none),
-        cmocka_unit_test(no_delay_overflows),
-        cmocka_unit_test(jitter_stays_within_its_bounds_and_uses_them),
-        cmocka_unit_test(jitter_spreads_below_the_longest_delay),
-        cmocka_unit_test(the_same_failure_waits_the_same_time),
-        cmocka_unit_test(executions_that_failed_together_come_back_apart),
-        cmocka_unit_test(names_of_policies_read_back),
-        cmocka_unit_test(a_job_is_due_now_at_the_earliest),
-        cmocka_unit_test(tags_are_text_with_a_line_each),
-        cmocka_unit_test(rules_are_the_part_that_decides),
-        cmocka_unit_test(a_target_is_what_the_job_names_or_its_handler),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,10 +1,6 @@
 #include "job/state.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 /* Every step there is, written out a second time; all other cells of the table must be empty. */
 static const struct step {
@@ -56,9 +52,8 @@ static enum exec_state expected(enum exec_state from, enum exec_event event)
     return EXEC_NONE;
 }
 
-static void every_cell_of_the_table_is_as_it_should_be(void **state)
+TEST(every_cell_of_the_table_is_as_it_should_be)
 {
-    (void)state;
     for (int from = 0; from < EXEC_STATES; from++) {
         for (int event = 0; event < EXEC_EVENTS; event++) {
             enum exec_state to = exec_next((enum exec_state)from, (enum exec_event)event);
@@ -67,18 +62,16 @@ static void every_cell_of_the_table_is_as_it_should_be(void **state)
     }
 }
 
-static void nothing_leaves_a_final_state(void **state)
+TEST(nothing_leaves_a_final_state)
 {
-    (void)state;
     for (int from = 0; from < EXEC_STATES; from++) {
         for (int event = 0; event < EXEC_EVENTS && exec_is_final((enum exec_state)from); event++)
             assert_int_equal(exec_next((enum exec_state)from, (enum exec_event)event), EXEC_NONE);
     }
 }
 
-static void every_state_is_waiting_ready_leased_or_final(void **state)
+TEST(every_state_is_waiting_ready_leased_or_final)
 {
-    (void)state;
     for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
         enum exec_state s = (enum exec_state)i;
         int kinds = exec_is_waiting(s) + (s == EXEC_QUEUED || s == EXEC_BLOCKED) +
@@ -87,9 +80,8 @@ static void every_state_is_waiting_ready_leased_or_final(void **state)
     }
 }
 
-static void names_of_states_read_back(void **state)
+TEST(names_of_states_read_back)
 {
-    (void)state;
     for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
         enum exec_state back;
         assert_true(exec_state_parse(exec_state_name((enum exec_state)i), &back));
@@ -102,9 +94,8 @@ static void names_of_states_read_back(void **state)
     }
 }
 
-static void names_that_nobody_has_are_refused(void **state)
+TEST(names_that_nobody_has_are_refused)
 {
-    (void)state;
     enum exec_state exec;
     enum job_state job;
     assert_false(exec_state_parse(STR("none"), &exec));
@@ -114,9 +105,8 @@ static void names_that_nobody_has_are_refused(void **state)
     assert_false(job_state_parse(STR("running"), &job));
 }
 
-static void every_event_has_a_name_of_its_own(void **state)
+TEST(every_event_has_a_name_of_its_own)
 {
-    (void)state;
     for (int i = 0; i < EXEC_EVENTS; i++) {
         assert_true(exec_event_name((enum exec_event)i).len > 0);
         for (int k = 0; k < i; k++)
@@ -125,27 +115,12 @@ static void every_event_has_a_name_of_its_own(void **state)
     }
 }
 
-static void a_job_becomes_what_its_execution_became(void **state)
+TEST(a_job_becomes_what_its_execution_became)
 {
-    (void)state;
     assert_int_equal(job_state_after(EXEC_COMPLETED), JOB_COMPLETED);
     assert_int_equal(job_state_after(EXEC_FAILED), JOB_FAILED);
     assert_int_equal(job_state_after(EXEC_TIMEOUT), JOB_FAILED);
     assert_int_equal(job_state_after(EXEC_CANCELLED), JOB_CANCELLED);
     assert_int_equal(job_state_after(EXEC_SKIPPED), JOB_CANCELLED);
     assert_int_equal(job_state_after(EXEC_EXPIRED), JOB_CANCELLED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cell_of_the_table_is_as_it_should_be),
-        cmocka_unit_test(nothing_leaves_a_final_state),
-        cmocka_unit_test(every_state_is_waiting_ready_leased_or_final),
-        cmocka_unit_test(names_of_states_read_back),
-        cmocka_unit_test(names_that_nobody_has_are_refused),
-        cmocka_unit_test(every_event_has_a_name_of_its_own),
-        cmocka_unit_test(a_job_becomes_what_its_execution_became),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

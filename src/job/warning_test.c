@@ -1,10 +1,6 @@
 #include "job/warning.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static struct sketch runs(size_t count, uint64_t took_ms)
 {
@@ -14,9 +10,8 @@ static struct sketch runs(size_t count, uint64_t took_ms)
     return s;
 }
 
-static void runs_longer_than_the_interval_are_worth_a_warning(void **state)
+TEST(runs_longer_than_the_interval_are_worth_a_warning)
 {
-    (void)state;
     struct warning warning;
     struct sketch slow = runs(20, 90000);
     assert_true(warning_of_pace(&slow, 60000, &warning));
@@ -28,9 +23,8 @@ static void runs_longer_than_the_interval_are_worth_a_warning(void **state)
     assert_false(warning_of_pace(&fast, 60000, &warning));
 }
 
-static void one_slow_run_of_many_is_no_reason(void **state)
+TEST(one_slow_run_of_many_is_no_reason)
 {
-    (void)state;
     struct warning warning;
     struct sketch took = runs(39, 1000);
     sketch_add(&took, 600000);
@@ -40,20 +34,9 @@ static void one_slow_run_of_many_is_no_reason(void **state)
     assert_true(warning_of_pace(&took, 60000, &warning));
 }
 
-static void two_runs_say_nothing(void **state)
+TEST(two_runs_say_nothing)
 {
-    (void)state;
     struct warning warning;
     struct sketch took = runs(WARNING_RUNS_MIN - 1, 90000);
     assert_false(warning_of_pace(&took, 60000, &warning));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_longer_than_the_interval_are_worth_a_warning),
-        cmocka_unit_test(one_slow_run_of_many_is_no_reason),
-        cmocka_unit_test(two_runs_say_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

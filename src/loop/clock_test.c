@@ -1,17 +1,14 @@
 #include "loop/clock.h"
 
+#include "base/test/test.h"
+
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define DAY_US (INT64_C(86400) * 1000000)
 
@@ -29,9 +26,8 @@ static struct timeline go_by(int64_t offset_us)
 }
 
 /* Somebody may set the clock while this runs; nobody does it all the time. */
-static void the_two_clocks_of_a_moment_tick_together(void **state)
+TEST(the_two_clocks_of_a_moment_tick_together)
 {
-    (void)state;
     struct moment last = clock_now();
     int changes = 0;
     for (int i = 0; i < 500000; i++) {
@@ -43,9 +39,8 @@ static void the_two_clocks_of_a_moment_tick_together(void **state)
     assert_in_range(changes, 0, 3);
 }
 
-static void a_moment_is_now_and_never_early(void **state)
+TEST(a_moment_is_now_and_never_early)
 {
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         struct moment now = clock_now();
         int64_t wall_ms = clock_wall_ms();
@@ -54,9 +49,8 @@ static void a_moment_is_now_and_never_early(void **state)
     }
 }
 
-static void a_timeline_takes_the_place_of_the_machines_clock(void **state)
+TEST(a_timeline_takes_the_place_of_the_machines_clock)
 {
-    (void)state;
     go_by(own_offset_us() + DAY_US);
     int64_t ahead_ms = clock_wall_ms() - clock_own_wall_ms();
     assert_in_range(ahead_ms, DAY_US / 1000 - 100, DAY_US / 1000 + 100);
@@ -66,9 +60,8 @@ static void a_timeline_takes_the_place_of_the_machines_clock(void **state)
     assert_int_equal(now.stepped_ms, 0);
 }
 
-static void a_moment_tells_of_an_accepted_step(void **state)
+TEST(a_moment_tells_of_an_accepted_step)
 {
-    (void)state;
     int64_t own_us = own_offset_us();
     struct timeline line = go_by(own_us);
     assert_int_equal(clock_now().stepped_ms, 0);
@@ -80,9 +73,8 @@ static void a_moment_tells_of_an_accepted_step(void **state)
     assert_int_equal(clock_steps().count, 1);
 }
 
-static void an_unsure_start_goes_on_from_the_newest_id(void **state)
+TEST(an_unsure_start_goes_on_from_the_newest_id)
 {
-    (void)state;
     int64_t newest_ms = clock_own_wall_ms() + 2 * DAY_US / 1000;
     struct timeline line;
     timeline_begin(&line, 60000, newest_ms, own_offset_us(), clock_boot_us(), false);
@@ -92,9 +84,8 @@ static void an_unsure_start_goes_on_from_the_newest_id(void **state)
     assert_in_range(now.wall_ms, newest_ms - 1, newest_ms + 60000);
 }
 
-static void towards_an_earlier_time_it_only_runs_slower(void **state)
+TEST(towards_an_earlier_time_it_only_runs_slower)
 {
-    (void)state;
     int64_t own_us = own_offset_us();
     struct timeline line = go_by(own_us + 1000000);
     int64_t before_ms = clock_wall_ms();
@@ -129,9 +120,8 @@ static bool forbid_asking(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void a_system_that_does_not_say_is_not_synchronised(void **state)
+TEST(a_system_that_does_not_say_is_not_synchronised)
 {
-    (void)state;
     int status;
     pid_t child = fork();
     assert_true(child >= 0);
@@ -139,18 +129,4 @@ static void a_system_that_does_not_say_is_not_synchronised(void **state)
         _exit(forbid_asking() && clock_own_is_synced());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_two_clocks_of_a_moment_tick_together),
-        cmocka_unit_test(a_moment_is_now_and_never_early),
-        cmocka_unit_test(a_timeline_takes_the_place_of_the_machines_clock),
-        cmocka_unit_test(a_moment_tells_of_an_accepted_step),
-        cmocka_unit_test(an_unsure_start_goes_on_from_the_newest_id),
-        cmocka_unit_test(towards_an_earlier_time_it_only_runs_slower),
-        cmocka_unit_test(a_system_that_does_not_say_is_not_synchronised),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

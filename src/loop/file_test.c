@@ -1,14 +1,12 @@
 #include "loop/file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 static char dir[] = "/tmp/belfry-file-XXXXXX";
@@ -23,9 +21,8 @@ static const char *write_file(const char *name, const char *text)
     return path;
 }
 
-static void a_file_is_read_whole(void **state)
+TEST(a_file_is_read_whole)
 {
-    (void)state;
     struct str text;
     const char *path = write_file("a", "one\ntwo\n");
     assert_int_equal(file_read(path, 100, &arena, &text, NULL), RC_OK);
@@ -33,9 +30,8 @@ static void a_file_is_read_whole(void **state)
     assert_int_equal(file_read(path, 8, &arena, &text, NULL), RC_OK);
 }
 
-static void a_file_over_the_limit_is_refused(void **state)
+TEST(a_file_over_the_limit_is_refused)
 {
-    (void)state;
     struct str text;
     struct err err;
     const char *path = write_file("b", "one\ntwo\n");
@@ -43,17 +39,15 @@ static void a_file_over_the_limit_is_refused(void **state)
     assert_non_null(strstr(err.text, "/b: more than 7 bytes"));
 }
 
-static void a_missing_file_is_told_from_an_unreadable_one(void **state)
+TEST(a_missing_file_is_told_from_an_unreadable_one)
 {
-    (void)state;
     struct str text;
     assert_int_equal(file_read("/nowhere/at/all", 7, &arena, &text, NULL), RC_NOT_FOUND);
     assert_int_equal(file_read(dir, 7, &arena, &text, NULL), RC_IO);
 }
 
-static void a_key_comes_from_the_first_place_that_has_one(void **state)
+TEST(a_key_comes_from_the_first_place_that_has_one)
 {
-    (void)state;
     struct str key;
     const char *path = write_file("mine", " file-key\n");
     write_file("admin.key", "data-key\n");
@@ -69,16 +63,14 @@ static void a_key_comes_from_the_first_place_that_has_one(void **state)
     assert_int_equal(file_read_key(NULL, "worker.key", &arena, &key, NULL), RC_NOT_FOUND);
 }
 
-static void an_empty_key_is_no_key(void **state)
+TEST(an_empty_key_is_no_key)
 {
-    (void)state;
     struct str key;
     assert_int_equal(file_read_key(write_file("empty", "\n"), "", &arena, &key, NULL), RC_INVALID);
 }
 
-static void a_secret_is_its_owners_alone_and_follows_no_link(void **state)
+TEST(a_secret_is_its_owners_alone_and_follows_no_link)
 {
-    (void)state;
     struct str text;
     struct stat file;
     const char *victim = write_file("victim", "as it was");
@@ -112,15 +104,4 @@ static int drop_dir(void **state)
     return rmdir(dir);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_read_whole),
-        cmocka_unit_test(a_file_over_the_limit_is_refused),
-        cmocka_unit_test(a_missing_file_is_told_from_an_unreadable_one),
-        cmocka_unit_test(a_key_comes_from_the_first_place_that_has_one),
-        cmocka_unit_test(an_empty_key_is_no_key),
-        cmocka_unit_test(a_secret_is_its_owners_alone_and_follows_no_link),
-    };
-    return cmocka_run_group_tests(tests, make_dir, drop_dir);
-}
+TEST_GROUP(make_dir, drop_dir)

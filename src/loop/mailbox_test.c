@@ -1,14 +1,12 @@
 #include "base/mem.h"
+
+#include "base/test/test.h"
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 struct note {
     struct mail mail;
@@ -53,9 +51,8 @@ static size_t drop_all(struct mailbox *box)
 
 /* ---- one thread */
 
-static void mail_arrives_in_order(void **state)
+TEST(mail_arrives_in_order)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(10);
     for (int i = 0; i < 3; i++)
         assert_int_equal(send_note(box, 0, i), RC_OK);
@@ -71,9 +68,8 @@ static void mail_arrives_in_order(void **state)
     mailbox_free(box);
 }
 
-static void a_full_mailbox_is_busy_until_it_is_emptied(void **state)
+TEST(a_full_mailbox_is_busy_until_it_is_emptied)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(2);
     assert_int_equal(send_note(box, 0, 0), RC_OK);
     assert_int_equal(send_note(box, 0, 1), RC_OK);
@@ -85,9 +81,8 @@ static void a_full_mailbox_is_busy_until_it_is_emptied(void **state)
     mailbox_free(box);
 }
 
-static void replies_get_into_a_full_mailbox(void **state)
+TEST(replies_get_into_a_full_mailbox)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(1);
     assert_int_equal(send_note(box, 0, 0), RC_OK);
     assert_int_equal(mailbox_send_always(box, &note_new(0, 1)->mail), RC_OK);
@@ -95,9 +90,8 @@ static void replies_get_into_a_full_mailbox(void **state)
     mailbox_free(box);
 }
 
-static void a_closed_mailbox_takes_nothing_but_gives_what_it_has(void **state)
+TEST(a_closed_mailbox_takes_nothing_but_gives_what_it_has)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(2);
     assert_int_equal(send_note(box, 0, 0), RC_OK);
     mailbox_close(box);
@@ -111,9 +105,8 @@ static void a_closed_mailbox_takes_nothing_but_gives_what_it_has(void **state)
     mailbox_free(box);
 }
 
-static void waiting_ends_at_the_deadline(void **state)
+TEST(waiting_ends_at_the_deadline)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(1);
     int64_t deadline_us = clock_mono_us() + 5000;
     assert_int_equal(mailbox_wait(box, deadline_us), RC_TIMEOUT);
@@ -177,9 +170,8 @@ static void count_notes(struct tally *t, struct mailbox *box)
     }
 }
 
-static void a_waiting_thread_gets_everything_in_each_senders_order(void **state)
+TEST(a_waiting_thread_gets_everything_in_each_senders_order)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(100);
     struct sender senders[SENDERS];
     struct tally tally = {.in_order = true};
@@ -199,9 +191,8 @@ static void close_later(void *arg)
     mailbox_close(arg);
 }
 
-static void closing_wakes_who_waits(void **state)
+TEST(closing_wakes_who_waits)
 {
-    (void)state;
     struct mailbox *box = mailbox_new(1);
     struct thread *closer;
     assert_int_equal(thread_start("closer", close_later, box, &closer, NULL), RC_OK);
@@ -219,9 +210,8 @@ static void on_mail(void *arg, struct mailbox *box)
     count_notes(t, box);
 }
 
-static void a_loop_is_called_for_everything_in_each_senders_order(void **state)
+TEST(a_loop_is_called_for_everything_in_each_senders_order)
 {
-    (void)state;
     uv_loop_t loop;
     uv_loop_init(&loop);
     struct tally tally = {.in_order = true};
@@ -237,9 +227,8 @@ static void a_loop_is_called_for_everything_in_each_senders_order(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-static void a_loop_is_woken_once_for_a_batch(void **state)
+TEST(a_loop_is_woken_once_for_a_batch)
 {
-    (void)state;
     uv_loop_t loop;
     uv_loop_init(&loop);
     struct tally tally = {.in_order = true};
@@ -261,9 +250,8 @@ static void take_and_free(void *arg, struct mailbox *box)
     mailbox_free(box);
 }
 
-static void a_loop_runs_until_its_mailbox_is_freed(void **state)
+TEST(a_loop_runs_until_its_mailbox_is_freed)
 {
-    (void)state;
     uv_loop_t loop;
     uv_loop_init(&loop);
     struct tally tally = {.in_order = true};
@@ -272,21 +260,4 @@ static void a_loop_runs_until_its_mailbox_is_freed(void **state)
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(tally.count, 1);
     assert_int_equal(uv_loop_close(&loop), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mail_arrives_in_order),
-        cmocka_unit_test(a_full_mailbox_is_busy_until_it_is_emptied),
-        cmocka_unit_test(replies_get_into_a_full_mailbox),
-        cmocka_unit_test(a_closed_mailbox_takes_nothing_but_gives_what_it_has),
-        cmocka_unit_test(waiting_ends_at_the_deadline),
-        cmocka_unit_test(a_waiting_thread_gets_everything_in_each_senders_order),
-        cmocka_unit_test(closing_wakes_who_waits),
-        cmocka_unit_test(a_loop_is_called_for_everything_in_each_senders_order),
-        cmocka_unit_test(a_loop_is_woken_once_for_a_batch),
-        cmocka_unit_test(a_loop_runs_until_its_mailbox_is_freed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 #include "base/err.h"
+
+#include "base/test/test.h"
 #include "loop/clock.h"
 #include "loop/signals.h"
 #include "loop/thread.h"
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct seen {
     uv_loop_t loop;
@@ -36,9 +33,8 @@ static void on_tick(uv_timer_t *timer)
     (void)timer;
 }
 
-static void each_signal_arrives_on_the_loop(void **state)
+TEST(each_signal_arrives_on_the_loop)
 {
-    (void)state;
     struct seen seen = {0};
     uv_timer_t tick; /* keeps the loop alive, so that it waits for a signal instead of spinning */
     uv_loop_init(&seen.loop);
@@ -86,9 +82,8 @@ static void wait_for_term(void *arg)
 }
 
 /* A little later each time, so that some hit the moment in which the thread first waits. */
-static void a_signal_is_heard_however_early_it_comes(void **state)
+TEST(a_signal_is_heard_however_early_it_comes)
 {
-    (void)state;
     for (int64_t i = 0; i < WAITERS; i++) {
         struct waiter w = {0};
         uv_thread_t thread;
@@ -103,9 +98,8 @@ static void a_signal_is_heard_however_early_it_comes(void **state)
     }
 }
 
-static void writing_to_a_closed_pipe_is_only_an_error(void **state)
+TEST(writing_to_a_closed_pipe_is_only_an_error)
 {
-    (void)state;
     struct seen seen = {0};
     uv_loop_init(&seen.loop);
     struct signals *signals = signals_new(&seen.loop, on_signal, &seen);
@@ -124,9 +118,8 @@ static void ask_mask(void *arg)
     pthread_sigmask(SIG_SETMASK, NULL, arg);
 }
 
-static void threads_leave_signals_to_the_loop(void **state)
+TEST(threads_leave_signals_to_the_loop)
 {
-    (void)state;
     sigset_t mask;
     sigemptyset(&mask);
     struct thread *thread;
@@ -134,15 +127,4 @@ static void threads_leave_signals_to_the_loop(void **state)
     thread_join(thread);
     assert_true(sigismember(&mask, SIGTERM));
     assert_true(sigismember(&mask, SIGCHLD));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_signal_arrives_on_the_loop),
-        cmocka_unit_test(a_signal_is_heard_however_early_it_comes),
-        cmocka_unit_test(writing_to_a_closed_pipe_is_only_an_error),
-        cmocka_unit_test(threads_leave_signals_to_the_loop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static void expect_refusal(struct zones *zones, struct str name)
     assert_null(zone);
 }
 
-static void a_zone_is_read_once_and_kept(void **state)
+TEST(a_zone_is_read_once_and_kept)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     const struct zone *first;
     const struct zone *second;
@@ -59,9 +58,8 @@ static void a_zone_is_read_once_and_kept(void **state)
     zones_free(zones);
 }
 
-static void a_zone_whose_file_changed_is_read_again(void **state)
+TEST(a_zone_whose_file_changed_is_read_again)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     const struct zone *before;
     const struct zone *after;
@@ -74,9 +72,8 @@ static void a_zone_whose_file_changed_is_read_again(void **state)
     zones_free(zones);
 }
 
-static void names_do_not_leave_the_directory(void **state)
+TEST(names_do_not_leave_the_directory)
 {
-    (void)state;
     struct zones *zones = zones_new(path_of("Test"));
     put_zone("secret", 0);
     static const struct str bad[] = {
@@ -93,9 +90,8 @@ static void names_do_not_leave_the_directory(void **state)
     zones_free(zones);
 }
 
-static void unknown_zones_and_directories_are_refused(void **state)
+TEST(unknown_zones_and_directories_are_refused)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     expect_refusal(zones, STR("Mars/Base"));
     expect_refusal(zones, STR("Test"));
@@ -103,9 +99,8 @@ static void unknown_zones_and_directories_are_refused(void **state)
     zones_free(zones);
 }
 
-static void a_file_that_is_no_zone_is_told_by_its_path(void **state)
+TEST(a_file_that_is_no_zone_is_told_by_its_path)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     const struct zone *zone;
     struct err err = {0};
@@ -115,9 +110,8 @@ static void a_file_that_is_no_zone_is_told_by_its_path(void **state)
     zones_free(zones);
 }
 
-static void without_tzdata_there_is_utc_and_good_advice(void **state)
+TEST(without_tzdata_there_is_utc_and_good_advice)
 {
-    (void)state;
     struct zones *zones = zones_new("/nowhere/zoneinfo");
     const struct zone *zone;
     struct err err = {0};
@@ -128,9 +122,8 @@ static void without_tzdata_there_is_utc_and_good_advice(void **state)
     zones_free(zones);
 }
 
-static void tzdir_says_where_zones_are(void **state)
+TEST(tzdir_says_where_zones_are)
 {
-    (void)state;
     const struct zone *zone;
     assert_int_equal(setenv("TZDIR", dir, 1), 0);
     struct zones *zones = zones_new(NULL);
@@ -148,9 +141,8 @@ static void ask_often(void *arg)
     }
 }
 
-static void threads_may_ask_while_files_change(void **state)
+TEST(threads_may_ask_while_files_change)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     struct thread *threads[3];
     struct err err;
@@ -185,9 +177,8 @@ static void hear(void *arg, const struct zone *old, const struct zone *newer)
     *heard = (struct heard){old, newer, heard->times + 1};
 }
 
-static void a_changed_file_is_told_of_to_who_has_the_old_zone(void **state)
+TEST(a_changed_file_is_told_of_to_who_has_the_old_zone)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     const struct zone *old;
     struct heard heard = {0};
@@ -207,9 +198,8 @@ static void a_changed_file_is_told_of_to_who_has_the_old_zone(void **state)
     zones_free(zones);
 }
 
-static void a_file_that_was_just_looked_at_can_be_trusted(void **state)
+TEST(a_file_that_was_just_looked_at_can_be_trusted)
 {
-    (void)state;
     struct zones *zones = zones_new(dir);
     const struct zone *first;
     const struct zone *second;
@@ -226,24 +216,20 @@ static void a_file_that_was_just_looked_at_can_be_trusted(void **state)
     zones_free(zones);
 }
 
-int main(void)
+static int begin(void **state)
 {
+    (void)state;
     if (mkdtemp(dir) == NULL || mkdir(path_of("Test"), 0700) != 0)
-        return EXIT_FAILURE;
+        return -1;
     put_zone("Test/Town", 3600);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_zone_is_read_once_and_kept),
-        cmocka_unit_test(a_changed_file_is_told_of_to_who_has_the_old_zone),
-        cmocka_unit_test(a_file_that_was_just_looked_at_can_be_trusted),
-        cmocka_unit_test(a_zone_whose_file_changed_is_read_again),
-        cmocka_unit_test(names_do_not_leave_the_directory),
-        cmocka_unit_test(unknown_zones_and_directories_are_refused),
-        cmocka_unit_test(a_file_that_is_no_zone_is_told_by_its_path),
-        cmocka_unit_test(without_tzdata_there_is_utc_and_good_advice),
-        cmocka_unit_test(tzdir_says_where_zones_are),
-        cmocka_unit_test(threads_may_ask_while_files_change),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_files();
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    remove_files();
+    return 0;
+}
+
+TEST_GROUP(begin, end)

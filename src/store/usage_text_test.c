@@ -1,14 +1,9 @@
 #include "store/usage_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void what_is_printed_reads_back(void **state)
+TEST(what_is_printed_reads_back)
 {
-    (void)state;
     static const struct usage all[] = {
         {0, 0, 0, 0, 0, 0, 0},
         {-1, 9, 1, 2, 3, 4, 5},
@@ -28,16 +23,14 @@ static void what_is_printed_reads_back(void **state)
     }
 }
 
-static void a_handler_has_nothing_to_say(void **state)
+TEST(a_handler_has_nothing_to_say)
 {
-    (void)state;
     char text[USAGE_TEXT_MAX];
     assert_int_equal(usage_print(&(struct usage){.exit_code = -1}, text).len, 0);
 }
 
-static void what_is_no_usage_is_refused(void **state)
+TEST(what_is_no_usage_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {"",
                                         " ",
                                         "1 2 3 4 5 6",
@@ -49,14 +42,4 @@ static void what_is_no_usage_is_refused(void **state)
     struct usage back;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         assert_false(usage_parse(str_c(texts[i]), &back));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_printed_reads_back),
-        cmocka_unit_test(a_handler_has_nothing_to_say),
-        cmocka_unit_test(what_is_no_usage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static pid_t lease_for_pid(struct site *s, uint64_t exec_id, const char *spec)
 
 /* ---- working */
 
-static void output_arrives_before_the_result_that_names_it(void **state)
+TEST(output_arrives_before_the_result_that_names_it, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -174,7 +174,7 @@ static void output_arrives_before_the_result_that_names_it(void **state)
     assert_false(s->server->result_overtook_log);
 }
 
-static void more_leases_than_can_be_forked_at_once_all_run(void **state)
+TEST(more_leases_than_can_be_forked_at_once_all_run, set_up, tear_down)
 {
     struct site *s = *state;
     enum { MANY = 300 };
@@ -186,7 +186,7 @@ static void more_leases_than_can_be_forked_at_once_all_run(void **state)
         assert_int_equal(s->server->results[i].outcome, OUTCOME_SUCCEEDED);
 }
 
-static void what_the_server_stops_ends(void **state)
+TEST(what_the_server_stops_ends, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -198,7 +198,7 @@ static void what_the_server_stops_ends(void **state)
     assert_true(is_dead(pid));
 }
 
-static void a_spec_that_makes_no_sense_fails_for_good(void **state)
+TEST(a_spec_that_makes_no_sense_fails_for_good, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -209,7 +209,7 @@ static void a_spec_that_makes_no_sense_fails_for_good(void **state)
 
 /* ---- trouble */
 
-static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state)
+TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->welcome.lease_ms = 3000;
@@ -226,7 +226,7 @@ static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_RETURNED);
 }
 
-static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
+TEST(a_worker_that_is_frozen_does_not_run_past_its_leases, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->welcome.lease_ms = 3000;
@@ -240,7 +240,7 @@ static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
 }
 
-static void a_lease_that_runs_out_costs_the_others_nothing(void **state)
+TEST(a_lease_that_runs_out_costs_the_others_nothing, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -257,7 +257,7 @@ static void a_lease_that_runs_out_costs_the_others_nothing(void **state)
     assert_null(fake_result(s->server, 10));
 }
 
-static void what_ended_while_the_worker_was_frozen_is_still_told(void **state)
+TEST(what_ended_while_the_worker_was_frozen_is_still_told, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->welcome.lease_ms =
@@ -274,7 +274,7 @@ static void what_ended_while_the_worker_was_frozen_is_still_told(void **state)
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
 }
 
-static void a_server_that_forgot_us_has_everything_killed(void **state)
+TEST(a_server_that_forgot_us_has_everything_killed, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -298,7 +298,7 @@ static pid_t spawner_of(pid_t worker)
     return (pid_t)strtol(text, NULL, 10);
 }
 
-static void the_next_worker_says_whom_it_replaces(void **state)
+TEST(the_next_worker_says_whom_it_replaces, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -315,7 +315,7 @@ static void the_next_worker_says_whom_it_replaces(void **state)
 }
 
 /* Then commands may live on, and whoever says they are dead would have them run twice. */
-static void nobody_is_replaced_when_the_spawner_was_killed_too(void **state)
+TEST(nobody_is_replaced_when_the_spawner_was_killed_too, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -336,7 +336,7 @@ static void nobody_is_replaced_when_the_spawner_was_killed_too(void **state)
     remove_tmp(s); /* nor after its files */
 }
 
-static void a_worker_killed_with_9_leaves_nothing(void **state)
+TEST(a_worker_killed_with_9_leaves_nothing, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -350,7 +350,7 @@ static void a_worker_killed_with_9_leaves_nothing(void **state)
     FAKE_WAIT(s->server, is_dead(plain) && is_dead(escaped) && count_tmp(s) == 0);
 }
 
-static void when_the_spawner_dies_all_is_reported_and_the_worker_leaves(void **state)
+TEST(when_the_spawner_dies_all_is_reported_and_the_worker_leaves, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -367,7 +367,7 @@ static void when_the_spawner_dies_all_is_reported_and_the_worker_leaves(void **s
 
 /* ---- leaving */
 
-static void a_drain_lets_commands_finish(void **state)
+TEST(a_drain_lets_commands_finish, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -379,7 +379,7 @@ static void a_drain_lets_commands_finish(void **state)
     assert_int_equal(count_tmp(s), 0);
 }
 
-static void what_does_not_finish_in_time_is_given_back(void **state)
+TEST(what_does_not_finish_in_time_is_given_back, set_up, tear_down)
 {
     struct site *s = *state;
     s->drain_timeout_ms = 100;
@@ -391,7 +391,7 @@ static void what_does_not_finish_in_time_is_given_back(void **state)
     assert_true(is_dead(pid));
 }
 
-static void a_second_term_leaves_at_once(void **state)
+TEST(a_second_term_leaves_at_once, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -404,7 +404,7 @@ static void a_second_term_leaves_at_once(void **state)
     assert_int_equal(count_tmp(s), 0);
 }
 
-static void hang_ups_are_ignored(void **state)
+TEST(hang_ups_are_ignored, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -413,7 +413,7 @@ static void hang_ups_are_ignored(void **state)
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
 }
 
-static void the_server_may_drain_it(void **state)
+TEST(the_server_may_drain_it, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -422,7 +422,7 @@ static void the_server_may_drain_it(void **state)
     assert_int_equal(wait_for_exit(s), 0);
 }
 
-static void without_a_server_there_is_nothing_to_wait_for(void **state)
+TEST(without_a_server_there_is_nothing_to_wait_for, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->poll_status = 503;
@@ -434,7 +434,7 @@ static void without_a_server_there_is_nothing_to_wait_for(void **state)
     assert_true(clock_mono_us() - begin_us < 5000000);
 }
 
-static void a_spawner_that_is_stopped_is_woken(void **state)
+TEST(a_spawner_that_is_stopped_is_woken, set_up, tear_down)
 {
     struct site *s = *state;
     s->drain_timeout_ms = 100;
@@ -457,7 +457,7 @@ static bool has_exited_traced(struct site *s, pid_t spawner, int *ret_code)
     return has_exited(s, ret_code);
 }
 
-static void a_spawner_that_cannot_be_woken_does_not_keep_the_worker(void **state)
+TEST(a_spawner_that_cannot_be_woken_does_not_keep_the_worker, set_up, tear_down)
 {
     struct site *s = *state;
     int code = -1;
@@ -474,7 +474,7 @@ static void a_spawner_that_cannot_be_woken_does_not_keep_the_worker(void **state
     assert_true(is_dead(pid));
 }
 
-static void results_are_offered_for_as_long_as_they_may_be_taken(void **state)
+TEST(results_are_offered_for_as_long_as_they_may_be_taken, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -491,7 +491,7 @@ static void results_are_offered_for_as_long_as_they_may_be_taken(void **state)
 }
 
 /* While its checkpoint is refused it waits, longer than commands are waited for. */
-static void a_result_is_told_also_when_its_checkpoint_waits(void **state)
+TEST(a_result_is_told_also_when_its_checkpoint_waits, set_up, tear_down)
 {
     struct site *s = *state;
     s->drain_timeout_ms = 1000;
@@ -506,7 +506,7 @@ static void a_result_is_told_also_when_its_checkpoint_waits(void **state)
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_PERMANENT);
 }
 
-static void results_that_nobody_takes_do_not_keep_it_for_ever(void **state)
+TEST(results_that_nobody_takes_do_not_keep_it_for_ever, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->welcome.lease_ms = 8000;
@@ -520,7 +520,7 @@ static void results_that_nobody_takes_do_not_keep_it_for_ever(void **state)
 
 /* ---- the lock */
 
-static void without_its_lock_file_it_leaves(void **state)
+TEST(without_its_lock_file_it_leaves, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -530,7 +530,7 @@ static void without_its_lock_file_it_leaves(void **state)
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
 }
 
-static void when_its_lock_file_was_replaced_it_leaves(void **state)
+TEST(when_its_lock_file_was_replaced_it_leaves, set_up, tear_down)
 {
     struct site *s = *state;
     char other[160];
@@ -541,7 +541,7 @@ static void when_its_lock_file_was_replaced_it_leaves(void **state)
     assert_int_equal(wait_for_exit(s), 0);
 }
 
-static void without_a_server_and_without_work_it_leaves_in_the_end(void **state)
+TEST(without_a_server_and_without_work_it_leaves_in_the_end, set_up, tear_down)
 {
     struct site *s = *state;
     s->server->welcome.forget_ms = 1000;
@@ -588,7 +588,7 @@ static pid_t fork_orphan(struct site *s)
     return pid;
 }
 
-static void one_whose_server_died_before_they_met_leaves_soon(void **state)
+TEST(one_whose_server_died_before_they_met_leaves_soon, set_up, tear_down)
 {
     struct site *s = *state;
     s->worker = fork_orphan(s);
@@ -596,7 +596,7 @@ static void one_whose_server_died_before_they_met_leaves_soon(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-static void a_second_worker_finds_the_lock_held_and_leaves_quietly(void **state)
+TEST(a_second_worker_finds_the_lock_held_and_leaves_quietly, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -612,7 +612,7 @@ static void a_second_worker_finds_the_lock_held_and_leaves_quietly(void **state)
     assert_int_equal(strtol(text, NULL, 10), first);
 }
 
-static void a_successor_waits_until_the_dead_workers_commands_are_gone(void **state)
+TEST(a_successor_waits_until_the_dead_workers_commands_are_gone, set_up, tear_down)
 {
     struct site *s = *state;
     start(s);
@@ -622,43 +622,4 @@ static void a_successor_waits_until_the_dead_workers_commands_are_gone(void **st
     s->worker = fork_worker(s);
     FAKE_WAIT(s->server, s->server->registrations == 2 && s->server->parked != NULL);
     assert_true(is_dead(pid));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(output_arrives_before_the_result_that_names_it),
-        TEST(more_leases_than_can_be_forked_at_once_all_run),
-        TEST(what_the_server_stops_ends),
-        TEST(a_spec_that_makes_no_sense_fails_for_good),
-        TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back),
-        TEST(a_worker_that_is_frozen_does_not_run_past_its_leases),
-        TEST(a_lease_that_runs_out_costs_the_others_nothing),
-        TEST(what_ended_while_the_worker_was_frozen_is_still_told),
-        TEST(a_server_that_forgot_us_has_everything_killed),
-        TEST(the_next_worker_says_whom_it_replaces),
-        TEST(nobody_is_replaced_when_the_spawner_was_killed_too),
-        TEST(a_worker_killed_with_9_leaves_nothing),
-        TEST(when_the_spawner_dies_all_is_reported_and_the_worker_leaves),
-        TEST(a_drain_lets_commands_finish),
-        TEST(what_does_not_finish_in_time_is_given_back),
-        TEST(a_second_term_leaves_at_once),
-        TEST(hang_ups_are_ignored),
-        TEST(the_server_may_drain_it),
-        TEST(without_a_server_there_is_nothing_to_wait_for),
-        TEST(a_spawner_that_is_stopped_is_woken),
-        TEST(a_spawner_that_cannot_be_woken_does_not_keep_the_worker),
-        TEST(results_are_offered_for_as_long_as_they_may_be_taken),
-        TEST(a_result_is_told_also_when_its_checkpoint_waits),
-        TEST(results_that_nobody_takes_do_not_keep_it_for_ever),
-        TEST(without_its_lock_file_it_leaves),
-        TEST(when_its_lock_file_was_replaced_it_leaves),
-        TEST(without_a_server_and_without_work_it_leaves_in_the_end),
-        TEST(one_whose_server_died_before_they_met_leaves_soon),
-        TEST(a_second_worker_finds_the_lock_held_and_leaves_quietly),
-        TEST(a_successor_waits_until_the_dead_workers_commands_are_gone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

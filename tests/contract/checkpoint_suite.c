@@ -34,7 +34,7 @@ static bool has_none(struct world *w, struct logs *logs, uint64_t exec_id)
     return rc == RC_NOT_FOUND;
 }
 
-static void a_checkpoint_comes_back_byte_for_byte(void **state)
+PROMISE(a_checkpoint_comes_back_byte_for_byte)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -54,7 +54,7 @@ static void a_checkpoint_comes_back_byte_for_byte(void **state)
     logs->ops->close(logs);
 }
 
-static void a_checkpoint_outlives_the_store_that_took_it(void **state)
+PROMISE(a_checkpoint_outlives_the_store_that_took_it)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -66,7 +66,7 @@ static void a_checkpoint_outlives_the_store_that_took_it(void **state)
     logs->ops->close(logs);
 }
 
-static void a_newer_one_takes_the_place_of_the_older(void **state)
+PROMISE(a_newer_one_takes_the_place_of_the_older)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -78,7 +78,7 @@ static void a_newer_one_takes_the_place_of_the_older(void **state)
     logs->ops->close(logs);
 }
 
-static void an_older_token_changes_nothing(void **state)
+PROMISE(an_older_token_changes_nothing)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -90,7 +90,7 @@ static void an_older_token_changes_nothing(void **state)
     logs->ops->close(logs);
 }
 
-static void an_empty_one_is_none_and_its_token_counts(void **state)
+PROMISE(an_empty_one_is_none_and_its_token_counts)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -104,7 +104,7 @@ static void an_empty_one_is_none_and_its_token_counts(void **state)
     logs->ops->close(logs);
 }
 
-static void what_is_dropped_is_forgotten_with_its_token(void **state)
+PROMISE(what_is_dropped_is_forgotten_with_its_token)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -119,7 +119,7 @@ static void what_is_dropped_is_forgotten_with_its_token(void **state)
     logs->ops->close(logs);
 }
 
-static void all_are_listed_in_pages_by_id(void **state)
+PROMISE(all_are_listed_in_pages_by_id)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -145,7 +145,7 @@ static void all_are_listed_in_pages_by_id(void **state)
     logs->ops->close(logs);
 }
 
-static void trimming_output_leaves_checkpoints_alone(void **state)
+PROMISE(trimming_output_leaves_checkpoints_alone)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -155,16 +155,3 @@ static void trimming_output_leaves_checkpoints_alone(void **state)
     assert_str(get(w, logs, 7).bytes, STR("kept"));
     logs->ops->close(logs);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_checkpoint_comes_back_byte_for_byte),
-    PROMISE(a_checkpoint_outlives_the_store_that_took_it),
-    PROMISE(a_newer_one_takes_the_place_of_the_older),
-    PROMISE(an_older_token_changes_nothing),
-    PROMISE(an_empty_one_is_none_and_its_token_counts),
-    PROMISE(what_is_dropped_is_forgotten_with_its_token),
-    PROMISE(all_are_listed_in_pages_by_id),
-    PROMISE(trimming_output_leaves_checkpoints_alone),
-};
-
-const struct suite checkpoint_suite = {tests, COUNT_OF(tests)};

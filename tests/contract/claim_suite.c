@@ -42,7 +42,7 @@ static void keep_request(struct world *w, struct str key, uint64_t holder, int64
     world_commit(w, (struct delta){0});
 }
 
-static void kinds_of_claims_do_not_meet(void **state)
+PROMISE(kinds_of_claims_do_not_meet)
 {
     struct world *w = *state;
     struct str key = hashed(&w->arena, STR("nightly"));
@@ -54,7 +54,7 @@ static void kinds_of_claims_do_not_meet(void **state)
     assert_int_equal(q.answer.holder, 9);
 }
 
-static void a_claim_in_the_way_shows_its_note(void **state)
+PROMISE(a_claim_in_the_way_shows_its_note)
 {
     struct world *w = *state;
     keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
@@ -66,7 +66,7 @@ static void a_claim_in_the_way_shows_its_note(void **state)
     assert_str(q.answer.note, STR("first"));
 }
 
-static void a_claim_that_has_ended_gives_way(void **state)
+PROMISE(a_claim_that_has_ended_gives_way)
 {
     struct world *w = *state;
     keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
@@ -77,7 +77,7 @@ static void a_claim_that_has_ended_gives_way(void **state)
                      8); /* with an end of its own */
 }
 
-static void an_aborted_turn_leaves_an_ended_claim_as_it_was(void **state)
+PROMISE(an_aborted_turn_leaves_an_ended_claim_as_it_was)
 {
     struct world *w = *state;
     keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
@@ -87,7 +87,7 @@ static void an_aborted_turn_leaves_an_ended_claim_as_it_was(void **state)
                      7); /* by a clock that was set back */
 }
 
-static void a_claim_without_an_end_lasts(void **state)
+PROMISE(a_claim_without_an_end_lasts)
 {
     struct world *w = *state;
     world_claim(w, STR("nightly"), 7);
@@ -99,7 +99,7 @@ static void a_claim_without_an_end_lasts(void **state)
     assert_int_equal(q.answer.holder, 7);
 }
 
-static void a_delta_puts_a_claim_whoever_had_it(void **state)
+PROMISE(a_delta_puts_a_claim_whoever_had_it)
 {
     struct world *w = *state;
     keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
@@ -121,7 +121,7 @@ static void a_delta_puts_a_claim_whoever_had_it(void **state)
     assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 9, T0 + 500), 9);
 }
 
-static void what_is_put_and_released_in_one_turn_is_free(void **state)
+PROMISE(what_is_put_and_released_in_one_turn_is_free)
 {
     struct world *w = *state;
     keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
@@ -144,7 +144,7 @@ static size_t count_kept(struct world *w, size_t keys)
     return kept;
 }
 
-static void ended_claims_are_swept_a_few_at_a_time(void **state)
+PROMISE(ended_claims_are_swept_a_few_at_a_time)
 {
     enum { KEYS = 3 * CLAIM_SWEEP };
     struct world *w = *state;
@@ -191,7 +191,7 @@ static size_t count_held(struct world *w, size_t from, size_t count, int64_t now
 }
 
 /* More than a store may want to hold in memory. */
-static void very_many_requests_are_each_remembered(void **state)
+PROMISE(very_many_requests_are_each_remembered)
 {
     enum { TURN = 5000, TURNS = 8, LOST = 5 };
     struct world *w = *state;
@@ -209,7 +209,7 @@ static void very_many_requests_are_each_remembered(void **state)
     }
 }
 
-static void requests_that_have_ended_come_again_any_number_of_times(void **state)
+PROMISE(requests_that_have_ended_come_again_any_number_of_times)
 {
     enum { TURN = 300, DAYS = 12 };
     struct world *w = *state;
@@ -225,7 +225,7 @@ static void requests_that_have_ended_come_again_any_number_of_times(void **state
     }
 }
 
-static void what_is_known_about_an_effect_is_kept(void **state)
+PROMISE(what_is_known_about_an_effect_is_kept)
 {
     struct world *w = *state;
     struct exec_rec exec = read_exec(w, world_submit(w, EXEC_RUNNING));
@@ -240,19 +240,3 @@ static void what_is_known_about_an_effect_is_kept(void **state)
     world_commit(w, (struct delta){.execs = &change, .exec_count = 1});
     assert_true(read_exec(w, exec.id).effect_done);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(kinds_of_claims_do_not_meet),
-    PROMISE(a_claim_in_the_way_shows_its_note),
-    PROMISE(a_claim_that_has_ended_gives_way),
-    PROMISE(an_aborted_turn_leaves_an_ended_claim_as_it_was),
-    PROMISE(a_claim_without_an_end_lasts),
-    PROMISE(a_delta_puts_a_claim_whoever_had_it),
-    PROMISE(what_is_put_and_released_in_one_turn_is_free),
-    PROMISE(ended_claims_are_swept_a_few_at_a_time),
-    PROMISE(very_many_requests_are_each_remembered),
-    PROMISE(requests_that_have_ended_come_again_any_number_of_times),
-    PROMISE(what_is_known_about_an_effect_is_kept),
-};
-
-const struct suite claim_suite = {tests, COUNT_OF(tests)};

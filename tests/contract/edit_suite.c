@@ -20,7 +20,7 @@ static struct job_change edit_of(const struct job_change *job, struct str payloa
     return edit;
 }
 
-static void an_edited_job_is_read_listed_and_fetched_as_what_it_became(void **state)
+PROMISE(an_edited_job_is_read_listed_and_fetched_as_what_it_became)
 {
     struct world *w = *state;
     char *large = arena_bytes(&w->arena, 5000);
@@ -66,7 +66,7 @@ static void an_edited_job_is_read_listed_and_fetched_as_what_it_became(void **st
 }
 
 /* Its queue and priority are the job's, and its moment may be another one. */
-static void an_execution_moves_with_its_job(void **state)
+PROMISE(an_execution_moves_with_its_job)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -102,10 +102,3 @@ static void an_execution_moves_with_its_job(void **state)
     assert_str(due.answer.jobs[0].spec, edit.job.spec);
     assert_int_equal(whole.answer.jobs[0].changed_ms, T0 + 7);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(an_edited_job_is_read_listed_and_fetched_as_what_it_became),
-    PROMISE(an_execution_moves_with_its_job),
-};
-
-const struct suite edit_suite = {tests, COUNT_OF(tests)};

@@ -49,7 +49,7 @@ static void read_all(struct world *w, const struct question *q)
     world_commit(w, (struct delta){.mail_read = ids, .mail_read_count = q->answer.mail_count});
 }
 
-static void mail_is_told_in_the_order_in_which_it_was_sent(void **state)
+PROMISE(mail_is_told_in_the_order_in_which_it_was_sent)
 {
     struct world *w = *state;
     send_three(w);
@@ -70,7 +70,7 @@ static void mail_is_told_in_the_order_in_which_it_was_sent(void **state)
     w->store->ops->abort(w->store);
 }
 
-static void mail_is_there_until_the_commit_that_read_it(void **state)
+PROMISE(mail_is_there_until_the_commit_that_read_it)
 {
     struct world *w = *state;
     send_three(w);
@@ -90,7 +90,7 @@ static void mail_is_there_until_the_commit_that_read_it(void **state)
     w->store->ops->abort(w->store);
 }
 
-static void a_page_of_mail_ends_at_its_limit_and_the_next_goes_on(void **state)
+PROMISE(a_page_of_mail_ends_at_its_limit_and_the_next_goes_on)
 {
     struct world *w = *state;
     send_three(w);
@@ -109,7 +109,7 @@ static void a_page_of_mail_ends_at_its_limit_and_the_next_goes_on(void **state)
     w->store->ops->abort(w->store);
 }
 
-static void some_of_a_page_may_be_left_for_later(void **state)
+PROMISE(some_of_a_page_may_be_left_for_later)
 {
     struct world *w = *state;
     send_three(w);
@@ -122,7 +122,7 @@ static void some_of_a_page_may_be_left_for_later(void **state)
     read_all(w, &q);
 }
 
-static void what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round(void **state)
+PROMISE(what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round)
 {
     struct world *w = *state;
     send_three(w);
@@ -151,7 +151,7 @@ static void what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round(void 
 }
 
 /* A round of two pages, in which nothing is read. What comes meanwhile is of the next round at the latest. */
-static void a_round_goes_on_behind_what_stays(void **state)
+PROMISE(a_round_goes_on_behind_what_stays)
 {
     struct world *w = *state;
     send_three(w);
@@ -178,7 +178,7 @@ static void a_round_goes_on_behind_what_stays(void **state)
 
 /* Many small pages. Rows come meanwhile, and one that was not told yet goes: the others are told once, in order,
  * and what came is told in the next round at the latest. */
-static void a_round_of_many_pages_tells_each_row_once(void **state)
+PROMISE(a_round_of_many_pages_tells_each_row_once)
 {
     struct world *w = *state;
     enum { SENT = 36, LIMIT = 2 };
@@ -217,7 +217,7 @@ static void a_round_of_many_pages_tells_each_row_once(void **state)
     w->store->ops->abort(w->store);
 }
 
-static void a_page_is_cut_by_its_bytes_but_has_a_row(void **state)
+PROMISE(a_page_is_cut_by_its_bytes_but_has_a_row)
 {
     struct world *w = *state;
     enum { LARGE = 3000 };
@@ -251,7 +251,7 @@ static void a_page_is_cut_by_its_bytes_but_has_a_row(void **state)
     read_all(w, &all);
 }
 
-static void what_servers_say_is_told_apart_from_submissions(void **state)
+PROMISE(what_servers_say_is_told_apart_from_submissions)
 {
     struct world *w = *state;
     send_three(w);
@@ -277,7 +277,7 @@ static void what_servers_say_is_told_apart_from_submissions(void **state)
     read_all(w, &wishes);
 }
 
-static void a_row_that_was_read_cannot_be_read_again(void **state)
+PROMISE(a_row_that_was_read_cannot_be_read_again)
 {
     struct world *w = *state;
     send_three(w);
@@ -292,7 +292,7 @@ static void a_row_that_was_read_cannot_be_read_again(void **state)
     read_all(w, &q);
 }
 
-static void numbers_of_rows_are_never_used_again(void **state)
+PROMISE(numbers_of_rows_are_never_used_again)
 {
     struct world *w = *state;
     send_three(w);
@@ -343,7 +343,7 @@ static struct kept load_kept(struct world *w)
     return kept;
 }
 
-static void waiters_are_loaded_until_they_are_told(void **state)
+PROMISE(waiters_are_loaded_until_they_are_told)
 {
     struct world *w = *state;
     struct waiter_change given[] = {
@@ -366,7 +366,7 @@ static void waiters_are_loaded_until_they_are_told(void **state)
     assert_int_equal(kept.waiter_count, 2);
 }
 
-static void permits_are_loaded_until_they_are_free(void **state)
+PROMISE(permits_are_loaded_until_they_are_free)
 {
     struct world *w = *state;
     struct permit_change given[] = {
@@ -393,7 +393,7 @@ static void permits_are_loaded_until_they_are_free(void **state)
 
 /* ---- what was refused */
 
-static void rejected_submissions_are_listed_and_the_old_ones_go(void **state)
+PROMISE(rejected_submissions_are_listed_and_the_old_ones_go)
 {
     struct world *w = *state;
     struct rejected_rec given[3];
@@ -425,22 +425,3 @@ static void rejected_submissions_are_listed_and_the_old_ones_go(void **state)
     world_reopen(w);
     assert_true(w->candidate->reopen == NULL || w->own.id_floor >= given[2].id);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(mail_is_told_in_the_order_in_which_it_was_sent),
-    PROMISE(mail_is_there_until_the_commit_that_read_it),
-    PROMISE(a_page_of_mail_ends_at_its_limit_and_the_next_goes_on),
-    PROMISE(some_of_a_page_may_be_left_for_later),
-    PROMISE(what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round),
-    PROMISE(a_round_goes_on_behind_what_stays),
-    PROMISE(a_round_of_many_pages_tells_each_row_once),
-    PROMISE(a_page_is_cut_by_its_bytes_but_has_a_row),
-    PROMISE(what_servers_say_is_told_apart_from_submissions),
-    PROMISE(a_row_that_was_read_cannot_be_read_again),
-    PROMISE(numbers_of_rows_are_never_used_again),
-    PROMISE(waiters_are_loaded_until_they_are_told),
-    PROMISE(permits_are_loaded_until_they_are_free),
-    PROMISE(rejected_submissions_are_listed_and_the_old_ones_go),
-};
-
-const struct suite inbox_suite = {tests, COUNT_OF(tests)};

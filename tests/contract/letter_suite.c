@@ -27,7 +27,7 @@ static enum rc read_letter(struct world *w, uint64_t exec_id, struct letter_rec 
 
 /* ---- one letter */
 
-static void a_letter_is_kept_with_its_execution_and_has_its_jobs_owner(void **state)
+PROMISE(a_letter_is_kept_with_its_execution_and_has_its_jobs_owner)
 {
     struct world *w = *state;
     struct death d = kill_one(w, T0, "mail", 17);
@@ -44,7 +44,7 @@ static void a_letter_is_kept_with_its_execution_and_has_its_jobs_owner(void **st
     w->store->ops->abort(w->store);
 }
 
-static void a_letter_that_is_gone_leaves_its_execution(void **state)
+PROMISE(a_letter_that_is_gone_leaves_its_execution)
 {
     struct world *w = *state;
     struct death d = kill_one(w, T0, "mail", 17);
@@ -97,7 +97,7 @@ static size_t many(struct world *w, struct letter_place *ret_places)
     return count;
 }
 
-static void letters_are_listed_from_the_newest_page_by_page(void **state)
+PROMISE(letters_are_listed_from_the_newest_page_by_page)
 {
     struct world *w = *state;
     struct letter_place places[16];
@@ -115,7 +115,7 @@ static void letters_are_listed_from_the_newest_page_by_page(void **state)
     }
 }
 
-static void a_page_that_has_looked_at_enough_ends_early(void **state)
+PROMISE(a_page_that_has_looked_at_enough_ends_early)
 {
     struct world *w = *state;
     struct letter_place places[16];
@@ -131,7 +131,7 @@ static void a_page_that_has_looked_at_enough_ends_early(void **state)
     assert_int_equal(t.count, 0);
 }
 
-static void filters_show_what_fits(void **state)
+PROMISE(filters_show_what_fits)
 {
     struct world *w = *state;
     struct letter_place places[16];
@@ -154,7 +154,7 @@ static void filters_show_what_fits(void **state)
 }
 
 /* In pages of one, and of one that is looked at: nothing is left out, and nothing shown twice. */
-static void pages_of_what_fits_are_as_those_of_all(void **state)
+PROMISE(pages_of_what_fits_are_as_those_of_all)
 {
     struct world *w = *state;
     struct letter_place places[16];
@@ -192,7 +192,7 @@ static struct letter_groups group(struct world *w, struct letter_filter filter, 
     return groups;
 }
 
-static void letters_of_one_kind_are_a_group(void **state)
+PROMISE(letters_of_one_kind_are_a_group)
 {
     struct world *w = *state;
     struct letter_place last = {0};
@@ -222,7 +222,7 @@ static void letters_of_one_kind_are_a_group(void **state)
     assert_int_equal(group(w, (struct letter_filter){.class = FAILURE_DISK}, 9, 9).count, 0);
 }
 
-static void a_turn_is_told_letters_from_the_oldest_behind_a_place(void **state)
+PROMISE(a_turn_is_told_letters_from_the_oldest_behind_a_place)
 {
     struct world *w = *state;
     struct letter_place places[16];
@@ -250,7 +250,7 @@ static void a_turn_is_told_letters_from_the_oldest_behind_a_place(void **state)
 
 /* ---- operations */
 
-static void operations_are_loaded_as_they_stand(void **state)
+PROMISE(operations_are_loaded_as_they_stand)
 {
     struct world *w = *state;
     struct operation_change changes[2] = {0};
@@ -303,7 +303,7 @@ static void operations_are_loaded_as_they_stand(void **state)
     assert_int_equal(after.operations.items[0].id, want->id);
 }
 
-static void ids_of_operations_are_not_used_again(void **state)
+PROMISE(ids_of_operations_are_not_used_again)
 {
     struct world *w = *state;
     struct operation_change change = {
@@ -314,18 +314,3 @@ static void ids_of_operations_are_not_used_again(void **state)
     assert_rc(w->store->ops->own(w->store, STR("next"), &own, &w->err), RC_OK);
     assert_true(own.id_floor >= change.operation.id);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_letter_is_kept_with_its_execution_and_has_its_jobs_owner),
-    PROMISE(a_letter_that_is_gone_leaves_its_execution),
-    PROMISE(letters_are_listed_from_the_newest_page_by_page),
-    PROMISE(a_page_that_has_looked_at_enough_ends_early),
-    PROMISE(filters_show_what_fits),
-    PROMISE(pages_of_what_fits_are_as_those_of_all),
-    PROMISE(letters_of_one_kind_are_a_group),
-    PROMISE(a_turn_is_told_letters_from_the_oldest_behind_a_place),
-    PROMISE(operations_are_loaded_as_they_stand),
-    PROMISE(ids_of_operations_are_not_used_again),
-};
-
-const struct suite letter_suite = {tests, COUNT_OF(tests)};

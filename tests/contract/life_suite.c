@@ -112,7 +112,7 @@ static void assert_job(struct world *w, const struct life *l, struct str trail)
     assert_same_job(&got, &want, WHOLE);
 }
 
-static void a_plain_life_is_told_whole_at_every_step(void **state)
+PROMISE(a_plain_life_is_told_whole_at_every_step)
 {
     struct world *w = *state;
     struct life l = submit(w);
@@ -139,7 +139,7 @@ static void a_plain_life_is_told_whole_at_every_step(void **state)
     assert_int_equal(attempts[0].usage.exit_code, -1);
 }
 
-static void a_life_goes_on_after_a_restart(void **state)
+PROMISE(a_life_goes_on_after_a_restart)
 {
     struct world *w = *state;
     struct life l = submit(w);
@@ -153,7 +153,7 @@ static void a_life_goes_on_after_a_restart(void **state)
 }
 
 /* What made it special may go again, and must not stay in the row. */
-static void a_life_may_be_special_for_a_while(void **state)
+PROMISE(a_life_may_be_special_for_a_while)
 {
     struct world *w = *state;
     struct life l = submit(w);
@@ -183,7 +183,7 @@ static void a_life_may_be_special_for_a_while(void **state)
 }
 
 /* Many that change alike, and one among them that does not. */
-static void many_that_change_alike_are_told_each(void **state)
+PROMISE(many_that_change_alike_are_told_each)
 {
     enum { MANY = 40 };
     struct world *w = *state;
@@ -234,7 +234,7 @@ static void commit_crowd(struct world *w, const struct crowd *c, bool with_jobs,
 }
 
 /* Two halves that are each alike, and some among them that are not, each by something else. */
-static void many_that_live_alike_are_told_each(void **state)
+PROMISE(many_that_live_alike_are_told_each)
 {
     struct world *w = *state;
     struct crowd *c = ARENA_NEW(&w->arena, struct crowd);
@@ -274,7 +274,7 @@ static void many_that_live_alike_are_told_each(void **state)
 }
 
 /* A turn that failed left no step behind, also none that the store merely remembers. */
-static void a_turn_that_was_not_kept_is_not_in_the_trail(void **state)
+PROMISE(a_turn_that_was_not_kept_is_not_in_the_trail)
 {
     struct world *w = *state;
     struct life l = submit(w);
@@ -288,14 +288,3 @@ static void a_turn_that_was_not_kept_is_not_in_the_trail(void **state)
     finish(w, &l, &attempt);
     assert_exec(w, &l, STR("born\nleased\ndone\n"));
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_plain_life_is_told_whole_at_every_step),
-    PROMISE(a_life_goes_on_after_a_restart),
-    PROMISE(a_life_may_be_special_for_a_while),
-    PROMISE(many_that_change_alike_are_told_each),
-    PROMISE(many_that_live_alike_are_told_each),
-    PROMISE(a_turn_that_was_not_kept_is_not_in_the_trail),
-};
-
-const struct suite life_suite = {tests, COUNT_OF(tests)};

@@ -157,7 +157,7 @@ static struct filter random_filter(struct rng *rng, uint64_t states)
     return f;
 }
 
-static void lists_agree_with_the_model(void **state)
+PROMISE(lists_agree_with_the_model)
 {
     struct world *w = *state;
     CLEANUP(model_free) struct model m = {0};
@@ -200,7 +200,7 @@ static void assert_known_attempt(const struct model *m, const struct attempt_rec
     assert_str(got->error, want->error);
 }
 
-static void single_reads_agree_with_the_model(void **state)
+PROMISE(single_reads_agree_with_the_model)
 {
     struct world *w = *state;
     CLEANUP(model_free) struct model m = {0};
@@ -227,7 +227,7 @@ static void single_reads_agree_with_the_model(void **state)
 
 /* Pages are walked while new rows arrive and old ones end: what was there when the walk began and
  * never left is seen once, in order, and nothing is seen twice. */
-static void rows_that_arrive_meanwhile_shift_nothing(void **state)
+PROMISE(rows_that_arrive_meanwhile_shift_nothing)
 {
     struct world *w = *state;
     CLEANUP(model_free) struct model m = {0};
@@ -249,7 +249,7 @@ static void rows_that_arrive_meanwhile_shift_nothing(void **state)
     assert_int_equal(seen, want.len);
 }
 
-static void a_running_filter_shows_stopping_ones_too(void **state)
+PROMISE(a_running_filter_shows_stopping_ones_too)
 {
     struct world *w = *state;
     uint64_t running = world_submit(w, EXEC_RUNNING);
@@ -264,7 +264,7 @@ static void a_running_filter_shows_stopping_ones_too(void **state)
     assert_int_equal(got.count, 1);
 }
 
-static void an_unfinished_filter_leaves_out_what_is_over(void **state)
+PROMISE(an_unfinished_filter_leaves_out_what_is_over)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -284,7 +284,7 @@ static void an_unfinished_filter_leaves_out_what_is_over(void **state)
     assert_int_equal(exec_page(w, &f, &(struct page){.limit = 9}).count, 0);
 }
 
-static void a_full_page_at_the_end_says_so(void **state)
+PROMISE(a_full_page_at_the_end_says_so)
 {
     struct world *w = *state;
     for (int i = 0; i < 4; i++)
@@ -318,7 +318,7 @@ static void submit_many(struct world *w, struct str rare)
     }
 }
 
-static void what_is_rare_is_found_by_following_the_pages(void **state)
+PROMISE(what_is_rare_is_found_by_following_the_pages)
 {
     struct world *w = *state;
     struct filter rare = {.queue = STR("rare")};
@@ -396,7 +396,7 @@ static void assert_listed(struct world *w, enum job_state state, const struct jo
     assert_int_equal(left, 0);
 }
 
-static void jobs_that_failed_twice_are_listed_to_the_last(void **state)
+PROMISE(jobs_that_failed_twice_are_listed_to_the_last)
 {
     struct world *w = *state;
     struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, FAILED);
@@ -413,7 +413,7 @@ static void jobs_that_failed_twice_are_listed_to_the_last(void **state)
 }
 
 /* One with more ends than a page looks at, between others whose own rows say that they failed. */
-static void one_that_fails_all_the_time_hides_no_others(void **state)
+PROMISE(one_that_fails_all_the_time_hides_no_others)
 {
     struct world *w = *state;
     enum { OTHERS = 650, PLACE = 640 };
@@ -432,17 +432,3 @@ static void one_that_fails_all_the_time_hides_no_others(void **state)
     }
     assert_listed(w, JOB_FAILED, jobs, OTHERS, 100);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(lists_agree_with_the_model),
-    PROMISE(single_reads_agree_with_the_model),
-    PROMISE(rows_that_arrive_meanwhile_shift_nothing),
-    PROMISE(a_running_filter_shows_stopping_ones_too),
-    PROMISE(an_unfinished_filter_leaves_out_what_is_over),
-    PROMISE(a_full_page_at_the_end_says_so),
-    PROMISE(what_is_rare_is_found_by_following_the_pages),
-    PROMISE(jobs_that_failed_twice_are_listed_to_the_last),
-    PROMISE(one_that_fails_all_the_time_hides_no_others),
-};
-
-const struct suite list_suite = {tests, COUNT_OF(tests)};

@@ -25,7 +25,7 @@ static void check_load(struct world *w, const struct model *m, int64_t until_ms)
     assert_int_equal(l.jobs.len, expected);
 }
 
-static void load_gives_what_random_lives_left_unfinished(void **state)
+PROMISE(load_gives_what_random_lives_left_unfinished)
 {
     struct world *w = *state;
     CLEANUP(model_free) struct model m = {0};
@@ -38,7 +38,7 @@ static void load_gives_what_random_lives_left_unfinished(void **state)
     check_load(w, &m, 0);
 }
 
-static void a_job_comes_with_each_of_its_executions(void **state)
+PROMISE(a_job_comes_with_each_of_its_executions)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
@@ -54,7 +54,7 @@ static void a_job_comes_with_each_of_its_executions(void **state)
     assert_int_equal(l.execs.len, 3);
 }
 
-static void another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon(void **state)
+PROMISE(another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
@@ -74,7 +74,7 @@ static void another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon(voi
     assert_int_equal(l.execs.items[0].origin, ORIGIN_SLOT);
 }
 
-static void a_sink_can_stop_the_load(void **state)
+PROMISE(a_sink_can_stop_the_load)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {.stop_after = 2};
@@ -88,7 +88,7 @@ static void a_sink_can_stop_the_load(void **state)
 }
 
 /* Whatever a store reads at a time: several times that, and a bit. */
-static void many_come_each_once(void **state)
+PROMISE(many_come_each_once)
 {
     struct world *w = *state;
     enum { MANY = 3500, JOBS = MANY / 2 };
@@ -110,7 +110,7 @@ static void many_come_each_once(void **state)
         assert_non_null(loaded_exec(&all, execs[i].exec.id));
 }
 
-static void what_was_decided_about_a_queue_is_kept(void **state)
+PROMISE(what_was_decided_about_a_queue_is_kept)
 {
     struct world *w = *state;
     struct queue_rec queues[] = {
@@ -135,7 +135,7 @@ static void what_was_decided_about_a_queue_is_kept(void **state)
     assert_false(slow->paused);
 }
 
-static void what_was_decided_about_a_team_is_kept(void **state)
+PROMISE(what_was_decided_about_a_team_is_kept)
 {
     struct world *w = *state;
     struct team_rec teams[] = {
@@ -169,7 +169,7 @@ static void assert_same_calendar(const struct calendar_rec *a, const struct cale
     assert_str(a->changed_by, b->changed_by);
 }
 
-static void calendars_are_kept_replaced_and_forgotten(void **state)
+PROMISE(calendars_are_kept_replaced_and_forgotten)
 {
     struct world *w = *state;
     struct calendar_rec found;
@@ -216,7 +216,7 @@ static void calendars_are_kept_replaced_and_forgotten(void **state)
     assert_int_equal(all[1].document.len, 0);
 }
 
-static void who_goes_by_a_calendar_is_known_until_it_is_over(void **state)
+PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over)
 {
     struct world *w = *state;
     struct calendar_use given[] = {
@@ -258,7 +258,7 @@ static size_t read_side(struct world *w, uint64_t job_id, enum dependency_side s
     return count;
 }
 
-static void dependencies_are_kept_and_those_that_wait_are_loaded(void **state)
+PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded)
 {
     struct world *w = *state;
     struct dependency_rec *found;
@@ -292,7 +292,7 @@ static void dependencies_are_kept_and_those_that_wait_are_loaded(void **state)
     assert_int_equal(read_side(w, 22, SIDE_DEPENDANTS, 9, &found), 0);
 }
 
-static void a_rate_is_kept_until_it_is_forgotten(void **state)
+PROMISE(a_rate_is_kept_until_it_is_forgotten)
 {
     struct world *w = *state;
     struct rate_change rates[] = {
@@ -311,7 +311,7 @@ static void a_rate_is_kept_until_it_is_forgotten(void **state)
     assert_int_equal(l.rates.items[0].interval_us, 250000);
 }
 
-static void a_breaker_is_kept_until_it_closes(void **state)
+PROMISE(a_breaker_is_kept_until_it_closes)
 {
     struct world *w = *state;
     struct breaker_rec breakers[] = {
@@ -344,7 +344,7 @@ static void assert_charged(struct world *w, const struct exec_change *change)
 }
 
 /* Also a lease that is charged to nothing at all, and one that goes on and on. */
-static void what_a_lease_is_charged_to_is_kept_until_the_next_change(void **state)
+PROMISE(what_a_lease_is_charged_to_is_kept_until_the_next_change)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -366,7 +366,7 @@ static void what_a_lease_is_charged_to_is_kept_until_the_next_change(void **stat
     assert_charged(w, &exec);
 }
 
-static void workers_are_kept_until_they_are_forgotten(void **state)
+PROMISE(workers_are_kept_until_they_are_forgotten)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
@@ -398,7 +398,7 @@ static void workers_are_kept_until_they_are_forgotten(void **state)
     assert_int_equal(l.workers.items[0].replaces, 9);
 }
 
-static void a_worker_is_found_by_its_id_until_it_is_forgotten(void **state)
+PROMISE(a_worker_is_found_by_its_id_until_it_is_forgotten)
 {
     struct world *w = *state;
     struct worker_change workers[] = {
@@ -449,7 +449,7 @@ static int64_t counter_value(const struct loaded *l, const struct counter *key)
     return 0;
 }
 
-static void counters_add_up(void **state)
+PROMISE(counters_add_up)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
@@ -478,7 +478,7 @@ static size_t count_numbers(struct world *w, struct str queue)
     return q.answer.counter_count;
 }
 
-static void a_queue_that_is_forgotten_leaves_its_numbers_to_no_name(void **state)
+PROMISE(a_queue_that_is_forgotten_leaves_its_numbers_to_no_name)
 {
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
@@ -557,7 +557,7 @@ static void check_due(struct world *w, const struct model *m, int64_t after_ms, 
     assert_int_equal(seen, expected);
 }
 
-static void what_is_due_comes_in_pages_although_many_moments_are_equal(void **state)
+PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal)
 {
     struct world *w = *state;
     CLEANUP(model_free) struct model m = {0};
@@ -569,7 +569,7 @@ static void what_is_due_comes_in_pages_although_many_moments_are_equal(void **st
     }
 }
 
-static void a_job_with_two_due_executions_is_told_once(void **state)
+PROMISE(a_job_with_two_due_executions_is_told_once)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -586,27 +586,3 @@ static void a_job_with_two_due_executions_is_told_once(void **state)
     world_admit(w, &q);
     assert_int_equal(q.answer.live_count, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(load_gives_what_random_lives_left_unfinished),
-    PROMISE(a_job_comes_with_each_of_its_executions),
-    PROMISE(another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon),
-    PROMISE(a_sink_can_stop_the_load),
-    PROMISE(many_come_each_once),
-    PROMISE(what_was_decided_about_a_queue_is_kept),
-    PROMISE(a_queue_that_is_forgotten_leaves_its_numbers_to_no_name),
-    PROMISE(what_was_decided_about_a_team_is_kept),
-    PROMISE(a_rate_is_kept_until_it_is_forgotten),
-    PROMISE(a_breaker_is_kept_until_it_closes),
-    PROMISE(what_a_lease_is_charged_to_is_kept_until_the_next_change),
-    PROMISE(calendars_are_kept_replaced_and_forgotten),
-    PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over),
-    PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
-    PROMISE(workers_are_kept_until_they_are_forgotten),
-    PROMISE(a_worker_is_found_by_its_id_until_it_is_forgotten),
-    PROMISE(counters_add_up),
-    PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),
-    PROMISE(a_job_with_two_due_executions_is_told_once),
-};
-
-const struct suite load_suite = {tests, COUNT_OF(tests)};

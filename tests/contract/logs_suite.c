@@ -29,7 +29,7 @@ static size_t read_log(struct world *w, struct logs *logs, uint64_t exec_id, str
     return count;
 }
 
-static void output_comes_back_in_order(void **state)
+PROMISE(output_comes_back_in_order)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -52,7 +52,7 @@ static void output_comes_back_in_order(void **state)
     logs->ops->close(logs);
 }
 
-static void sending_a_chunk_twice_is_harmless(void **state)
+PROMISE(sending_a_chunk_twice_is_harmless)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -67,7 +67,7 @@ static void sending_a_chunk_twice_is_harmless(void **state)
     logs->ops->close(logs);
 }
 
-static void output_is_read_in_pages(void **state)
+PROMISE(output_is_read_in_pages)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -90,7 +90,7 @@ static void output_is_read_in_pages(void **state)
     logs->ops->close(logs);
 }
 
-static void trimming_goes_by_time_and_in_steps(void **state)
+PROMISE(trimming_goes_by_time_and_in_steps)
 {
     struct world *w = *state;
     struct logs *logs = open_logs(w);
@@ -113,7 +113,7 @@ static void trimming_goes_by_time_and_in_steps(void **state)
     logs->ops->close(logs);
 }
 
-static void one_handle_sees_what_another_wrote(void **state)
+PROMISE(one_handle_sees_what_another_wrote)
 {
     struct world *w = *state;
     struct logs *writer = open_logs(w);
@@ -127,13 +127,3 @@ static void one_handle_sees_what_another_wrote(void **state)
     writer->ops->close(writer);
     reader->ops->close(reader);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(output_comes_back_in_order),
-    PROMISE(sending_a_chunk_twice_is_harmless),
-    PROMISE(output_is_read_in_pages),
-    PROMISE(trimming_goes_by_time_and_in_steps),
-    PROMISE(one_handle_sees_what_another_wrote),
-};
-
-const struct suite logs_suite = {tests, COUNT_OF(tests)};

@@ -4,7 +4,7 @@
 
 /* ---- who is there */
 
-static void everybody_sees_who_is_there(void **state)
+PROMISE(everybody_sees_who_is_there)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -34,7 +34,7 @@ static void everybody_sees_who_is_there(void **state)
     pair_free(&pair);
 }
 
-static void a_renewal_is_seen_and_a_start_stays(void **state)
+PROMISE(a_renewal_is_seen_and_a_start_stays)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -50,7 +50,7 @@ static void a_renewal_is_seen_and_a_start_stays(void **state)
     pair_free(&pair);
 }
 
-static void a_name_has_one_server(void **state)
+PROMISE(a_name_has_one_server)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -79,7 +79,7 @@ static void a_name_has_one_server(void **state)
     pair_free(&pair);
 }
 
-static void who_leaves_is_gone_with_all_it_had(void **state)
+PROMISE(who_leaves_is_gone_with_all_it_had)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -99,7 +99,7 @@ static void who_leaves_is_gone_with_all_it_had(void **state)
     pair_free(&pair);
 }
 
-static void who_is_silent_for_long_and_owns_nothing_is_forgotten(void **state)
+PROMISE(who_is_silent_for_long_and_owns_nothing_is_forgotten)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -130,7 +130,7 @@ static void who_is_silent_for_long_and_owns_nothing_is_forgotten(void **state)
 
 /* ---- who owns what */
 
-static void a_partition_has_one_owner(void **state)
+PROMISE(a_partition_has_one_owner)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -151,7 +151,7 @@ static void a_partition_has_one_owner(void **state)
     pair_free(&pair);
 }
 
-static void whoever_renews_keeps_what_it_has(void **state)
+PROMISE(whoever_renews_keeps_what_it_has)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -166,7 +166,7 @@ static void whoever_renews_keeps_what_it_has(void **state)
     pair_free(&pair);
 }
 
-static void who_is_silent_can_be_deprived(void **state)
+PROMISE(who_is_silent_can_be_deprived)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -186,7 +186,7 @@ static void who_is_silent_can_be_deprived(void **state)
 }
 
 /* By a server that has watched it: whatever the store's clock says, and only while nothing was heard. */
-static void whoever_is_deprived_has_the_beat_that_was_seen(void **state)
+PROMISE(whoever_is_deprived_has_the_beat_that_was_seen)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -203,7 +203,7 @@ static void whoever_is_deprived_has_the_beat_that_was_seen(void **state)
     pair_free(&pair);
 }
 
-static void what_is_given_back_is_free(void **state)
+PROMISE(what_is_given_back_is_free)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -220,7 +220,7 @@ static void what_is_given_back_is_free(void **state)
     pair_free(&pair);
 }
 
-static void giving_back_what_was_taken_changes_nothing(void **state)
+PROMISE(giving_back_what_was_taken_changes_nothing)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -246,7 +246,7 @@ static void be_sure(struct world *w, struct peer *p)
 }
 
 /* Of each number the larger one counts; and a node that does not say is given more. */
-static void what_a_silent_owner_promised_is_waited_for(void **state)
+PROMISE(what_a_silent_owner_promised_is_waited_for)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -279,7 +279,7 @@ static void what_a_silent_owner_promised_is_waited_for(void **state)
     pair_free(&pair);
 }
 
-static void what_is_left_of_the_wait_goes_to_the_next_owner(void **state)
+PROMISE(what_is_left_of_the_wait_goes_to_the_next_owner)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -303,7 +303,7 @@ static void what_is_left_of_the_wait_goes_to_the_next_owner(void **state)
 }
 
 /* Whoever knows that its predecessor is dead takes its place at once, and what that one waited for goes on. */
-static void a_start_that_is_dead_for_sure_is_replaced_at_once(void **state)
+PROMISE(a_start_that_is_dead_for_sure_is_replaced_at_once)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -327,7 +327,7 @@ static void a_start_that_is_dead_for_sure_is_replaced_at_once(void **state)
     pair_free(&pair);
 }
 
-static void owning_takes_only_what_is_free(void **state)
+PROMISE(owning_takes_only_what_is_free)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -344,7 +344,7 @@ static void owning_takes_only_what_is_free(void **state)
 
 /* ---- a former owner */
 
-static void a_former_owner_can_do_nothing(void **state)
+PROMISE(a_former_owner_can_do_nothing)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -371,7 +371,7 @@ static void a_former_owner_can_do_nothing(void **state)
     pair_free(&pair);
 }
 
-static void a_turn_under_way_ends_before_its_partitions_are_taken(void **state)
+PROMISE(a_turn_under_way_ends_before_its_partitions_are_taken)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -391,7 +391,7 @@ static void a_turn_under_way_ends_before_its_partitions_are_taken(void **state)
     pair_free(&pair);
 }
 
-static void an_aborted_turn_holds_nobody_up(void **state)
+PROMISE(an_aborted_turn_holds_nobody_up)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -409,7 +409,7 @@ static void an_aborted_turn_holds_nobody_up(void **state)
 
 /* ---- what a successor is told */
 
-static void a_successor_learns_ids_and_turns(void **state)
+PROMISE(a_successor_learns_ids_and_turns)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -438,7 +438,7 @@ static void a_successor_learns_ids_and_turns(void **state)
     pair_free(&pair);
 }
 
-static void a_commit_is_settled_under_what_its_server_has(void **state)
+PROMISE(a_commit_is_settled_under_what_its_server_has)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -461,28 +461,3 @@ static void a_commit_is_settled_under_what_its_server_has(void **state)
     assert_int_equal(settled, SETTLED_LOST);
     pair_free(&pair);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(everybody_sees_who_is_there),
-    PROMISE(a_renewal_is_seen_and_a_start_stays),
-    PROMISE(a_name_has_one_server),
-    PROMISE(who_leaves_is_gone_with_all_it_had),
-    PROMISE(who_is_silent_for_long_and_owns_nothing_is_forgotten),
-    PROMISE(a_partition_has_one_owner),
-    PROMISE(whoever_renews_keeps_what_it_has),
-    PROMISE(who_is_silent_can_be_deprived),
-    PROMISE(whoever_is_deprived_has_the_beat_that_was_seen),
-    PROMISE(what_is_given_back_is_free),
-    PROMISE(giving_back_what_was_taken_changes_nothing),
-    PROMISE(what_a_silent_owner_promised_is_waited_for),
-    PROMISE(what_is_left_of_the_wait_goes_to_the_next_owner),
-    PROMISE(a_start_that_is_dead_for_sure_is_replaced_at_once),
-    PROMISE(owning_takes_only_what_is_free),
-    PROMISE(a_former_owner_can_do_nothing),
-    PROMISE(a_turn_under_way_ends_before_its_partitions_are_taken),
-    PROMISE(an_aborted_turn_holds_nobody_up),
-    PROMISE(a_successor_learns_ids_and_turns),
-    PROMISE(a_commit_is_settled_under_what_its_server_has),
-};
-
-const struct suite member_suite = {tests, COUNT_OF(tests)};

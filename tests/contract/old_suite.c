@@ -49,7 +49,7 @@ static uint64_t live_and_end(struct world *w, enum job_state job_state, struct j
     return exec.exec.id;
 }
 
-static void a_job_that_is_over_goes_with_its_last_execution(void **state)
+PROMISE(a_job_that_is_over_goes_with_its_last_execution)
 {
     struct world *w = *state;
     struct job_change job;
@@ -75,7 +75,7 @@ static void a_job_that_is_over_goes_with_its_last_execution(void **state)
     forget(w, id); /* once more: nothing is there */
 }
 
-static void a_job_that_goes_on_stays_without_its_history(void **state)
+PROMISE(a_job_that_goes_on_stays_without_its_history)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -97,7 +97,7 @@ static void a_job_that_goes_on_stays_without_its_history(void **state)
 }
 
 /* Its end stood in the row of the execution that ended it. */
-static void a_job_that_stays_remembers_its_end(void **state)
+PROMISE(a_job_that_stays_remembers_its_end)
 {
     struct world *w = *state;
     struct job_change job;
@@ -122,7 +122,7 @@ static void a_job_that_stays_remembers_its_end(void **state)
     assert_false(job_exists(w, job.job.id));
 }
 
-static void many_executions_of_one_job_can_go_at_once(void **state)
+PROMISE(many_executions_of_one_job_can_go_at_once)
 {
     struct world *w = *state;
     struct job_change job;
@@ -141,7 +141,7 @@ static void many_executions_of_one_job_can_go_at_once(void **state)
 }
 
 /* In one turn with its deletion, somebody runs it again. */
-static void a_job_that_is_run_again_stays(void **state)
+PROMISE(a_job_that_is_run_again_stays)
 {
     struct world *w = *state;
     struct job_change job;
@@ -163,7 +163,7 @@ static void a_job_that_is_run_again_stays(void **state)
     assert_true(exec_exists(w, again.exec.id));
 }
 
-static void a_turn_is_told_what_has_ended_by_id(void **state)
+PROMISE(a_turn_is_told_what_has_ended_by_id)
 {
     struct world *w = *state;
     struct death first = kill_one(w, T0 + 5, "mail", 1);
@@ -211,7 +211,7 @@ static void end_two_slots(struct world *w, struct job_change *job, uint64_t *ret
     world_commit(w, (struct delta){.jobs = job, .job_count = 1, .execs = execs, .exec_count = 2});
 }
 
-static void a_turn_is_told_what_a_standing_rule_names(void **state)
+PROMISE(a_turn_is_told_what_a_standing_rule_names)
 {
     struct world *w = *state;
     struct job_change once;
@@ -271,7 +271,7 @@ static size_t sla_event_count(struct world *w, uint64_t exec_id)
     return page.count;
 }
 
-static void sla_events_go_with_their_execution(void **state)
+PROMISE(sla_events_go_with_their_execution)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -291,7 +291,7 @@ static void sla_events_go_with_their_execution(void **state)
     assert_int_equal(sla_event_count(w, kept), 1);
 }
 
-static void a_turn_is_told_of_old_alerts_and_deletes_those_it_names(void **state)
+PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names)
 {
     struct world *w = *state;
     struct alert_rec alerts[4];
@@ -324,7 +324,7 @@ static void a_turn_is_told_of_old_alerts_and_deletes_those_it_names(void **state
     assert_true(page.alerts[0].id == alerts[3].id && page.alerts[1].id == alerts[1].id);
 }
 
-static void a_turn_is_told_of_old_tallies_and_deletes_those_it_names(void **state)
+PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names)
 {
     struct world *w = *state;
     const struct tally rows[] = {
@@ -361,7 +361,7 @@ static void a_turn_is_told_of_old_tallies_and_deletes_those_it_names(void **stat
     w->store->ops->abort(w->store);
 }
 
-static void a_turn_is_told_how_long_the_newest_runs_took(void **state)
+PROMISE(a_turn_is_told_how_long_the_newest_runs_took)
 {
     struct world *w = *state;
     const struct tally rows[] = {
@@ -400,7 +400,7 @@ static void assert_payload(struct world *w, const struct exec_rec *want)
     w->store->ops->abort(w->store);
 }
 
-static void an_execution_may_have_a_payload_of_its_own(void **state)
+PROMISE(an_execution_may_have_a_payload_of_its_own)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -442,20 +442,3 @@ static void an_execution_may_have_a_payload_of_its_own(void **state)
     assert_null(gone.answer.exec);
     w->store->ops->abort(w->store);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_job_that_is_over_goes_with_its_last_execution),
-    PROMISE(a_job_that_goes_on_stays_without_its_history),
-    PROMISE(a_job_that_stays_remembers_its_end),
-    PROMISE(many_executions_of_one_job_can_go_at_once),
-    PROMISE(a_job_that_is_run_again_stays),
-    PROMISE(a_turn_is_told_what_has_ended_by_id),
-    PROMISE(a_turn_is_told_what_a_standing_rule_names),
-    PROMISE(sla_events_go_with_their_execution),
-    PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names),
-    PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names),
-    PROMISE(a_turn_is_told_how_long_the_newest_runs_took),
-    PROMISE(an_execution_may_have_a_payload_of_its_own),
-};
-
-const struct suite old_suite = {tests, COUNT_OF(tests)};

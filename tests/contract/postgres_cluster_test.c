@@ -14,9 +14,8 @@
 
 extern const struct embedded postgres_migrations[];
 
-static void servers_share_what_is_there(void **state)
+TEST(servers_share_what_is_there, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     struct cluster_view view;
@@ -39,9 +38,8 @@ static void servers_share_what_is_there(void **state)
     site_close(&b);
 }
 
-static void what_was_given_back_is_free_at_once(void **state)
+TEST(what_was_given_back_is_free_at_once, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -58,9 +56,8 @@ static void what_was_given_back_is_free_at_once(void **state)
     site_close(&b);
 }
 
-static void a_silent_owner_is_deposed_and_its_numbers_are_known(void **state)
+TEST(a_silent_owner_is_deposed_and_its_numbers_are_known, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -84,9 +81,8 @@ static void a_silent_owner_is_deposed_and_its_numbers_are_known(void **state)
 }
 
 /* Who takes over while a turn is under way waits for its end, or leaves it alone. */
-static void a_turn_under_way_is_not_interrupted(void **state)
+TEST(a_turn_under_way_is_not_interrupted, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -103,9 +99,8 @@ static void a_turn_under_way_is_not_interrupted(void **state)
     site_close(&b);
 }
 
-static void a_name_belongs_to_one_server_at_a_time(void **state)
+TEST(a_name_belongs_to_one_server_at_a_time, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site other = site_open("a", "a2");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -119,9 +114,8 @@ static void a_name_belongs_to_one_server_at_a_time(void **state)
     site_close(&other);
 }
 
-static void who_leaves_leaves_nothing(void **state)
+TEST(who_leaves_leaves_nothing, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct cluster_view view;
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -136,9 +130,8 @@ static void who_leaves_leaves_nothing(void **state)
     site_close(&b);
 }
 
-static void nodes_that_own_something_are_not_forgotten(void **state)
+TEST(nodes_that_own_something_are_not_forgotten, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -151,9 +144,8 @@ static void nodes_that_own_something_are_not_forgotten(void **state)
     site_close(&b);
 }
 
-static void a_change_of_settings_is_seen_by_all(void **state)
+TEST(a_change_of_settings_is_seen_by_all, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     struct cluster_view before;
@@ -190,9 +182,8 @@ static void end_stopped(struct site *a, pid_t backend)
     site_close(a);
 }
 
-static void who_waits_for_a_commit_is_told_and_commits_are_waited_for(void **state)
+TEST(who_waits_for_a_commit_is_told_and_commits_are_waited_for, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     enum settled settled;
     int calls = 0;
@@ -212,9 +203,8 @@ static void who_waits_for_a_commit_is_told_and_commits_are_waited_for(void **sta
     end_stopped(&a, backend);
 }
 
-static void who_has_no_time_for_a_commit_leaves_it_in_doubt(void **state)
+TEST(who_has_no_time_for_a_commit_leaves_it_in_doubt, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     enum settled settled;
     int calls = 0;
@@ -231,9 +221,8 @@ static void who_has_no_time_for_a_commit_leaves_it_in_doubt(void **state)
     end_stopped(&a, backend);
 }
 
-static void questions_are_given_up_soon_and_leave_nothing_in_doubt(void **state)
+TEST(questions_are_given_up_soon_and_leave_nothing_in_doubt, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     int calls = 0;
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -254,9 +243,8 @@ static void questions_are_given_up_soon_and_leave_nothing_in_doubt(void **state)
     end_stopped(&a, backend);
 }
 
-static void a_lost_connection_between_two_turns_is_made_again(void **state)
+TEST(a_lost_connection_between_two_turns_is_made_again, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
@@ -270,9 +258,8 @@ static void a_lost_connection_between_two_turns_is_made_again(void **state)
     site_close(&a);
 }
 
-static void a_connection_lost_within_a_turn_loses_the_turn(void **state)
+TEST(a_connection_lost_within_a_turn_loses_the_turn, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
@@ -337,9 +324,8 @@ static uint64_t take_many(struct site *s, size_t count)
     return all[0].answer.holder;
 }
 
-static void of_two_that_take_a_key_at_one_moment_the_second_is_told(void **state)
+TEST(of_two_that_take_a_key_at_one_moment_the_second_is_told, site_empty)
 {
-    (void)state;
     static const size_t counts[] = {1, 100};
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         struct site a = site_open("a", "a1"); /* a new one hopes that keys are free */
@@ -369,9 +355,8 @@ static void site_count(struct site *s, uint64_t turn)
 }
 
 /* Its turns have smaller numbers than those that the new owner has folded long ago. */
-static void what_a_former_owner_left_is_folded(void **state)
+TEST(what_a_former_owner_left_is_folded, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -402,9 +387,8 @@ static int64_t rows_met(void)
 }
 
 /* Each is met a few times, and not once for each page. The database has the numbers of a connection that ended. */
-static void pages_of_a_full_inbox_do_not_look_at_all_of_it(void **state)
+TEST(pages_of_a_full_inbox_do_not_look_at_all_of_it, site_empty)
 {
-    (void)state;
     enum { ROWS = 3000, PAGE = 50 };
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -453,9 +437,8 @@ static void *migrate(void *arg)
 
 /* Whoever comes second waits behind the lock of the first, for longer than the role's time-outs. These are long
  * enough for all else, and the first connection does not have them. */
-static void a_migration_takes_its_time(void **state)
+TEST(a_migration_takes_its_time, site_empty)
 {
-    (void)state;
     static const char waits[] = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND "
                                 "clock_timestamp() - query_start > interval '4s'";
     struct migration m = {0};
@@ -493,9 +476,8 @@ static void make_ninth_version(PGconn *conn)
 
 /* A server of the version before has read one table, and the migration has changed another; then each wants what
  * the other one has. The migration is the one that gives way. */
-static void a_migration_that_was_in_a_deadlock_is_done_again(void **state)
+TEST(a_migration_that_was_in_a_deadlock_is_done_again)
 {
-    (void)state;
     struct migration m = {0};
     pthread_t thread;
     PGconn *old = PQconnectdb(cluster_url(site_cluster));
@@ -514,31 +496,18 @@ static void a_migration_that_was_in_a_deadlock_is_done_again(void **state)
     PQfinish(old);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(servers_share_what_is_there, site_empty),
-        cmocka_unit_test_setup(what_was_given_back_is_free_at_once, site_empty),
-        cmocka_unit_test_setup(a_silent_owner_is_deposed_and_its_numbers_are_known, site_empty),
-        cmocka_unit_test_setup(a_turn_under_way_is_not_interrupted, site_empty),
-        cmocka_unit_test_setup(a_name_belongs_to_one_server_at_a_time, site_empty),
-        cmocka_unit_test_setup(who_leaves_leaves_nothing, site_empty),
-        cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, site_empty),
-        cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, site_empty),
-        cmocka_unit_test_setup(who_waits_for_a_commit_is_told_and_commits_are_waited_for,
-                               site_empty),
-        cmocka_unit_test_setup(who_has_no_time_for_a_commit_leaves_it_in_doubt, site_empty),
-        cmocka_unit_test_setup(questions_are_given_up_soon_and_leave_nothing_in_doubt, site_empty),
-        cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, site_empty),
-        cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, site_empty),
-        cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, site_empty),
-        cmocka_unit_test_setup(what_a_former_owner_left_is_folded, site_empty),
-        cmocka_unit_test_setup(pages_of_a_full_inbox_do_not_look_at_all_of_it, site_empty),
-        cmocka_unit_test_setup(a_migration_takes_its_time, site_empty),
-        cmocka_unit_test(a_migration_that_was_in_a_deadlock_is_done_again),
-    };
+    (void)state;
     site_cluster = cluster_start();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cluster_stop(site_cluster);
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    cluster_stop(site_cluster);
+    return 0;
+}
+
+TEST_GROUP(begin, end)

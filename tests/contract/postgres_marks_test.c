@@ -6,9 +6,8 @@
 #include <string.h>
 
 /* Its words lie in the socket of a backend that was stopped: when it goes on, it must fail. */
-static void a_commit_that_comes_late_finds_its_place_taken(void **state)
+TEST(a_commit_that_comes_late_finds_its_place_taken, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     enum settled settled;
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -25,9 +24,8 @@ static void a_commit_that_comes_late_finds_its_place_taken(void **state)
 }
 
 /* However many commits come between: the marks of those are folded away, the one in its way is not. */
-static void a_commit_that_comes_very_late_finds_its_place_taken(void **state)
+TEST(a_commit_that_comes_very_late_finds_its_place_taken, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     enum settled settled;
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -52,9 +50,8 @@ static void load_nothing(struct site *s)
 
 /* What is owned has changed before anybody could settle, so the load does. Others come and go meanwhile, and
  * forget what is of no use: the mark is, as long as the epoch lives that the commit was sent under. */
-static void a_load_settles_under_the_epoch_of_then(void **state)
+TEST(a_load_settles_under_the_epoch_of_then, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 2);
@@ -74,9 +71,8 @@ static void a_load_settles_under_the_epoch_of_then(void **state)
 }
 
 /* Everything was given back when the doubt is settled: then nothing is owned under any epoch. */
-static void a_mark_outlives_a_release(void **state)
+TEST(a_mark_outlives_a_release, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 2);
@@ -94,9 +90,8 @@ static void a_mark_outlives_a_release(void **state)
     site_close(&b);
 }
 
-static void what_was_called_lost_cannot_be_committed_any_more(void **state)
+TEST(what_was_called_lost_cannot_be_committed_any_more, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     enum settled settled;
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -114,9 +109,8 @@ static void what_was_called_lost_cannot_be_committed_any_more(void **state)
     site_close(&a);
 }
 
-static void old_marks_go_with_their_epochs(void **state)
+TEST(old_marks_go_with_their_epochs, site_empty)
 {
-    (void)state;
     struct site a = site_open("a", "a1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
@@ -157,9 +151,8 @@ static struct site site_with_turns(const char *name, const char *start, uint64_t
     return s;
 }
 
-static void who_knows_more_than_the_database_may_not_go_on(void **state)
+TEST(who_knows_more_than_the_database_may_not_go_on, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 10);
     struct cluster_view view;
     assert_rc(site_renew(&a, &view), RC_OK);
@@ -174,9 +167,8 @@ static void who_knows_more_than_the_database_may_not_go_on(void **state)
 }
 
 /* After a takeover numbers go on from those of the server before. */
-static void numbers_that_a_server_never_had_are_not_lost(void **state)
+TEST(numbers_that_a_server_never_had_are_not_lost, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 10);
     struct cluster_view view;
     assert_rc(site_commit(&a, 5001, 111), RC_OK);
@@ -189,9 +181,8 @@ static void numbers_that_a_server_never_had_are_not_lost(void **state)
     site_close(&a);
 }
 
-static void what_is_recovered_has_numbers_that_nobody_has_seen(void **state)
+TEST(what_is_recovered_has_numbers_that_nobody_has_seen, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 10);
     struct ownership before = a.own;
     struct cluster_view old;
@@ -220,9 +211,8 @@ static void what_is_recovered_has_numbers_that_nobody_has_seen(void **state)
 }
 
 /* Whoever takes a partition forgets marks of other epochs, but nobody's newest one. */
-static void the_newest_mark_outlives_its_epoch(void **state)
+TEST(the_newest_mark_outlives_its_epoch, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 300);
     struct cluster_view view;
     assert_rc(a.member->ops->release(a.member, 15, &a.own, &a.err), RC_OK);
@@ -238,9 +228,8 @@ static void the_newest_mark_outlives_its_epoch(void **state)
 }
 
 /* It deletes the marks of others, as it always did. */
-static void beside_an_older_version_no_mark_is_asked_for(void **state)
+TEST(beside_an_older_version_no_mark_is_asked_for, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 10);
     struct cluster_view view;
     cluster_sql(site_cluster,
@@ -264,9 +253,8 @@ static void beside_an_older_version_no_mark_is_asked_for(void **state)
 }
 
 /* The epoch is that of whoever had it until somebody takes it. */
-static void what_was_given_back_takes_no_commit(void **state)
+TEST(what_was_given_back_takes_no_commit, site_empty)
 {
-    (void)state;
     struct site a = site_with_turns("a", "a1", 1);
     struct ownership before = a.own;
     enum settled settled;
@@ -279,24 +267,18 @@ static void what_was_given_back_takes_no_commit(void **state)
     site_close(&a);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_commit_that_comes_late_finds_its_place_taken, site_empty),
-        cmocka_unit_test_setup(a_commit_that_comes_very_late_finds_its_place_taken, site_empty),
-        cmocka_unit_test_setup(a_load_settles_under_the_epoch_of_then, site_empty),
-        cmocka_unit_test_setup(a_mark_outlives_a_release, site_empty),
-        cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, site_empty),
-        cmocka_unit_test_setup(old_marks_go_with_their_epochs, site_empty),
-        cmocka_unit_test_setup(who_knows_more_than_the_database_may_not_go_on, site_empty),
-        cmocka_unit_test_setup(numbers_that_a_server_never_had_are_not_lost, site_empty),
-        cmocka_unit_test_setup(what_is_recovered_has_numbers_that_nobody_has_seen, site_empty),
-        cmocka_unit_test_setup(the_newest_mark_outlives_its_epoch, site_empty),
-        cmocka_unit_test_setup(beside_an_older_version_no_mark_is_asked_for, site_empty),
-        cmocka_unit_test_setup(what_was_given_back_takes_no_commit, site_empty),
-    };
+    (void)state;
     site_cluster = cluster_start();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cluster_stop(site_cluster);
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    cluster_stop(site_cluster);
+    return 0;
+}
+
+TEST_GROUP(begin, end)

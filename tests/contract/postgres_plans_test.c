@@ -199,16 +199,14 @@ static void assert_by_keys(void)
     assert_int_equal(walks, 0);
 }
 
-static void statements_go_by_keys_where_tables_are_empty(void **state)
+TEST(statements_go_by_keys_where_tables_are_empty)
 {
-    (void)state;
     empty_tables();
     assert_by_keys();
 }
 
-static void statements_go_by_keys_where_tables_are_tiny(void **state)
+TEST(statements_go_by_keys_where_tables_are_tiny)
 {
-    (void)state;
     tiny_tables();
     assert_by_keys();
 }
@@ -240,9 +238,8 @@ static void assert_found_by_transactions(void)
     assert_int_equal(scans, 3);
 }
 
-static void mail_is_found_by_its_transactions_however_many_came_before(void **state)
+TEST(mail_is_found_by_its_transactions_however_many_came_before)
 {
-    (void)state;
     assert_found_by_transactions();
     cluster_sql(cluster, crowd);
     cluster_sql(cluster, "ANALYZE belfry.inbox");
@@ -271,9 +268,8 @@ static void assert_looks_again(PGconn *conn, enum query query, const char *colum
         fail_msg("%s does not ask for %s beside the ctid", query_name(query), column);
 }
 
-static void rows_that_others_change_are_looked_at_again(void **state)
+TEST(rows_that_others_change_are_looked_at_again)
 {
-    (void)state;
     PGconn *conn = connect_as_server();
     assert_looks_again(conn, Q_TAKE_ENDED_REQUESTS, "r.until_ms");
     assert_looks_again(conn, Q_RELEASE_CLAIMS, "c.holder");
@@ -282,9 +278,8 @@ static void rows_that_others_change_are_looked_at_again(void **state)
 }
 
 /* The sums: what is below the scan by ctid has the name of the column alone. */
-static void sums_that_others_add_to_are_looked_at_again(void **state)
+TEST(sums_that_others_add_to_are_looked_at_again)
 {
-    (void)state;
     PGconn *conn = connect_as_server();
     PGresult *plan = explain(conn, Q_FORGET_DAYS);
     int scans = 0;
@@ -310,9 +305,8 @@ static void assert_answer(PGconn *conn, const char *sql, const char *expected)
 
 /* A server that was started before the migration goes on with the plans it has, and reads columns by place: a
  * view that it asks for all of its columns keeps them as they are. New ones get a view of their own. */
-static void views_of_the_version_before_are_as_they_were(void **state)
+TEST(views_of_the_version_before_are_as_they_were)
 {
-    (void)state;
     static const char columns[] =
         "SELECT md5(string_agg(attname || ' ' || format_type(atttypid, atttypmod), ',' ORDER BY attnum)) "
         "FROM pg_attribute WHERE attnum > 0 AND attrelid = 'belfry.%s'::regclass";
@@ -345,9 +339,8 @@ static void assert_setting(PGconn *conn, const char *name, const char *value)
     PQclear(result);
 }
 
-static void our_connections_use_no_parallel_workers(void **state)
+TEST(our_connections_use_no_parallel_workers)
 {
-    (void)state;
     PGconn *conn = connect_as_server();
     assert_setting(conn, "max_parallel_workers_per_gather", "0");
     PQfinish(conn);
@@ -360,28 +353,27 @@ static void our_connections_use_no_parallel_workers(void **state)
     PQfinish(conn);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statements_go_by_keys_where_tables_are_empty),
-        cmocka_unit_test(statements_go_by_keys_where_tables_are_tiny),
-        cmocka_unit_test(mail_is_found_by_its_transactions_however_many_came_before),
-        cmocka_unit_test(rows_that_others_change_are_looked_at_again),
-        cmocka_unit_test(sums_that_others_add_to_are_looked_at_again),
-        cmocka_unit_test(views_of_the_version_before_are_as_they_were),
-        cmocka_unit_test(our_connections_use_no_parallel_workers),
-    };
+    (void)state;
     struct store *store;
     struct err err;
     cluster = cluster_start();
     if (store_postgres_open(cluster_url(cluster), &(struct postgres_options){0}, &store, &err) !=
         RC_OK) {
         fprintf(stderr, "%s\n", err.text);
-        return EXIT_FAILURE;
+        return -1;
     }
     store->ops->close(store);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
     cluster_stop(cluster);
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(begin, end)

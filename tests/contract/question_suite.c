@@ -2,7 +2,7 @@
 #include "world.h"
 
 /* However many are unfinished: a question about a job must cost the same. */
-static void a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished(void **state)
+PROMISE(a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -47,7 +47,7 @@ static struct exec_change new_slot(struct world *w, const struct job_change *job
     return exec;
 }
 
-static void a_question_about_the_slot_ahead_tells_what_is_scheduled(void **state)
+PROMISE(a_question_about_the_slot_ahead_tells_what_is_scheduled)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -91,7 +91,7 @@ static uint64_t latest_slot(struct world *w, uint64_t job_id, int64_t until_ms)
     return q.answer.exec == NULL ? 0 : q.answer.exec->id;
 }
 
-static void a_question_about_a_slot_tells_the_latest_until_then(void **state)
+PROMISE(a_question_about_a_slot_tells_the_latest_until_then)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -124,7 +124,7 @@ static void a_question_about_a_slot_tells_the_latest_until_then(void **state)
     assert_true(nobody.answer.job_count == 0 && nobody.answer.exec == NULL);
 }
 
-static void a_question_about_what_is_met_tells_it_with_the_upstreams(void **state)
+PROMISE(a_question_about_what_is_met_tells_it_with_the_upstreams)
 {
     struct world *w = *state;
     struct job_change jobs[] = {new_job(w), new_job(w), new_job(w), new_job(w)};
@@ -156,7 +156,7 @@ static void a_question_about_what_is_met_tells_it_with_the_upstreams(void **stat
     assert_int_equal(less.answer.jobs[0].id, jobs[0].job.id);
 }
 
-static void a_question_about_an_attempt_tells_the_one_with_that_token(void **state)
+PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token)
 {
     struct world *w = *state;
     struct attempt_rec attempts[] = {
@@ -176,7 +176,7 @@ static void a_question_about_an_attempt_tells_the_one_with_that_token(void **sta
     assert_null(other.answer.attempt);
 }
 
-static void a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution(void **state)
+PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -207,7 +207,7 @@ static void a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution(vo
     }
 }
 
-static void a_trail_also_tells_the_end_that_came_with_the_newest_execution(void **state)
+PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -230,7 +230,7 @@ static void a_trail_also_tells_the_end_that_came_with_the_newest_execution(void 
     assert_str(q.answer.trail, STR("born\nover\n"));
 }
 
-static void a_question_about_nothing_is_answered_with_nothing(void **state)
+PROMISE(a_question_about_nothing_is_answered_with_nothing)
 {
     struct world *w = *state;
     struct question job = {.kind = ASK_JOB, .id = 99, .answer = {.job_count = 5}};
@@ -241,16 +241,3 @@ static void a_question_about_nothing_is_answered_with_nothing(void **state)
     assert_int_equal(exec.answer.job_count, 0);
     assert_null(exec.answer.exec);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished),
-    PROMISE(a_question_about_the_slot_ahead_tells_what_is_scheduled),
-    PROMISE(a_question_about_a_slot_tells_the_latest_until_then),
-    PROMISE(a_question_about_what_is_met_tells_it_with_the_upstreams),
-    PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
-    PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),
-    PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution),
-    PROMISE(a_question_about_nothing_is_answered_with_nothing),
-};
-
-const struct suite question_suite = {tests, COUNT_OF(tests)};

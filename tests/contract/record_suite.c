@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void a_job_comes_back_as_it_was_given(void **state)
+PROMISE(a_job_comes_back_as_it_was_given)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -31,7 +31,7 @@ static void a_job_comes_back_as_it_was_given(void **state)
     assert_str(got.trail, STR("created\n"));
 }
 
-static void an_update_keeps_what_a_job_was_born_with(void **state)
+PROMISE(an_update_keeps_what_a_job_was_born_with)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -56,7 +56,7 @@ static void an_update_keeps_what_a_job_was_born_with(void **state)
     assert_str(got.trail, STR("created\nfailed\n"));
 }
 
-static void large_and_odd_texts_are_kept_whole(void **state)
+PROMISE(large_and_odd_texts_are_kept_whole)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -80,7 +80,7 @@ static void large_and_odd_texts_are_kept_whole(void **state)
     assert_str(payload, job.job.payload);
 }
 
-static void fetch_works_within_a_turn_and_without(void **state)
+PROMISE(fetch_works_within_a_turn_and_without)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -99,7 +99,7 @@ static void fetch_works_within_a_turn_and_without(void **state)
     assert_int_equal(world_claim(w, STR("nightly"), 8), 7); /* the turn is still the same one */
 }
 
-static void a_finished_execution_becomes_history(void **state)
+PROMISE(a_finished_execution_becomes_history)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -140,7 +140,7 @@ static void a_finished_execution_becomes_history(void **state)
 }
 
 /* What an execution is for, and, once it is skipped, how many slots it stands for. */
-static void slots_are_kept_and_listed(void **state)
+PROMISE(slots_are_kept_and_listed)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -186,7 +186,7 @@ static void slots_are_kept_and_listed(void **state)
     }
 }
 
-static void an_error_is_kept_until_there_is_another_word(void **state)
+PROMISE(an_error_is_kept_until_there_is_another_word)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_RUNNING);
@@ -204,7 +204,7 @@ static void an_error_is_kept_until_there_is_another_word(void **state)
     assert_str(read_exec(w, id).error, STR(""));
 }
 
-static void attempts_come_in_the_order_of_their_tokens(void **state)
+PROMISE(attempts_come_in_the_order_of_their_tokens)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -246,7 +246,7 @@ static void attempts_come_in_the_order_of_their_tokens(void **state)
     assert_int_equal(got[1].number, 2);
 }
 
-static void an_attempt_told_again_takes_the_place_of_the_first(void **state)
+PROMISE(an_attempt_told_again_takes_the_place_of_the_first)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -276,7 +276,7 @@ static void an_attempt_told_again_takes_the_place_of_the_first(void **state)
     assert_str(got[1].tail, STR(""));
 }
 
-static void a_number_no_database_has_does_no_harm(void **state)
+PROMISE(a_number_no_database_has_does_no_harm)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -289,7 +289,7 @@ static void a_number_no_database_has_does_no_harm(void **state)
     assert_true(exec_exists(w, id));
 }
 
-static void a_key_is_replaced_by_its_id(void **state)
+PROMISE(a_key_is_replaced_by_its_id)
 {
     struct world *w = *state;
     struct key_rec second = {.id = 20, .name = STR("b"), .role = STR("worker"), .created_ms = T0};
@@ -317,7 +317,7 @@ static struct grant read_grant(struct world *w, uint64_t exec_id, uint64_t token
     return got;
 }
 
-static void a_grant_is_on_record_from_its_turn_on(void **state)
+PROMISE(a_grant_is_on_record_from_its_turn_on)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -340,7 +340,7 @@ static void a_grant_is_on_record_from_its_turn_on(void **state)
 }
 
 /* Wherever a store puts it: the attempt that ended an execution is told like any other. */
-static void the_attempt_that_ended_an_execution_is_found_by_its_token(void **state)
+PROMISE(the_attempt_that_ended_an_execution_is_found_by_its_token)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -361,7 +361,7 @@ static void the_attempt_that_ended_an_execution_is_found_by_its_token(void **sta
     assert_int_equal(got.past_id, 70);
 }
 
-static void a_grant_stays_on_record_when_it_has_ended(void **state)
+PROMISE(a_grant_stays_on_record_when_it_has_ended)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -389,7 +389,7 @@ static void a_grant_stays_on_record_when_it_has_ended(void **state)
 }
 
 /* Wherever a store keeps what ended together, it is there for whoever asks. */
-static void an_attempt_that_ended_with_its_execution_is_found(void **state)
+PROMISE(an_attempt_that_ended_with_its_execution_is_found)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -418,7 +418,7 @@ static void an_attempt_that_ended_with_its_execution_is_found(void **state)
     assert_int_equal(grant_standing(&grant, 71, 1), STANDING_NONE);
 }
 
-static void why_the_last_attempt_failed_is_kept_with_its_execution(void **state)
+PROMISE(why_the_last_attempt_failed_is_kept_with_its_execution)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -447,24 +447,3 @@ static void why_the_last_attempt_failed_is_kept_with_its_execution(void **state)
     assert_int_equal(got->fingerprint, UINT64_C(0x123456789abc));
     assert_str(got->tail, STR("full"));
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_job_comes_back_as_it_was_given),
-    PROMISE(an_update_keeps_what_a_job_was_born_with),
-    PROMISE(large_and_odd_texts_are_kept_whole),
-    PROMISE(fetch_works_within_a_turn_and_without),
-    PROMISE(a_finished_execution_becomes_history),
-    PROMISE(slots_are_kept_and_listed),
-    PROMISE(an_error_is_kept_until_there_is_another_word),
-    PROMISE(attempts_come_in_the_order_of_their_tokens),
-    PROMISE(why_the_last_attempt_failed_is_kept_with_its_execution),
-    PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
-    PROMISE(a_grant_is_on_record_from_its_turn_on),
-    PROMISE(the_attempt_that_ended_an_execution_is_found_by_its_token),
-    PROMISE(a_grant_stays_on_record_when_it_has_ended),
-    PROMISE(a_number_no_database_has_does_no_harm),
-    PROMISE(an_attempt_that_ended_with_its_execution_is_found),
-    PROMISE(a_key_is_replaced_by_its_id),
-};
-
-const struct suite record_suite = {tests, COUNT_OF(tests)};

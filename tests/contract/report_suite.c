@@ -1,7 +1,7 @@
 /* What readers are told about many executions: sums, alerts, SLAs, counters. */
 #include "world.h"
 
-static void tallies_add_up_over_turns_and_hours(void **state)
+PROMISE(tallies_add_up_over_turns_and_hours)
 {
     struct world *w = *state;
     const struct tally rows[] = {
@@ -41,7 +41,7 @@ static void tallies_add_up_over_turns_and_hours(void **state)
 }
 
 /* By whatever sums a store keeps: each hour of three days counts once, wherever a range begins and ends. */
-static void any_range_of_hours_adds_up(void **state)
+PROMISE(any_range_of_hours_adds_up)
 {
     struct world *w = *state;
     struct tally rows[72];
@@ -72,7 +72,7 @@ static void any_range_of_hours_adds_up(void **state)
     }
 }
 
-static void alerts_are_listed_and_marked(void **state)
+PROMISE(alerts_are_listed_and_marked)
 {
     struct world *w = *state;
     struct alert_rec alerts[] = {
@@ -106,7 +106,7 @@ static void alerts_are_listed_and_marked(void **state)
     reader->ops->close(reader);
 }
 
-static void what_was_told_about_slas_is_listed(void **state)
+PROMISE(what_was_told_about_slas_is_listed)
 {
     struct world *w = *state;
     struct sla_event_rec events[] = {
@@ -158,7 +158,7 @@ static void what_was_told_about_slas_is_listed(void **state)
     assert_true(page.count == 2 && page.next == 0 && page.events[1].id == 10);
 }
 
-static void readers_are_told_all_counters(void **state)
+PROMISE(readers_are_told_all_counters)
 {
     struct world *w = *state;
     struct counter counters[] = {
@@ -184,11 +184,3 @@ static void readers_are_told_all_counters(void **state)
     assert_str(got[2].queue, STR("mail"));
     assert_int_equal(got[2].value, 5);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(tallies_add_up_over_turns_and_hours), PROMISE(any_range_of_hours_adds_up),
-    PROMISE(alerts_are_listed_and_marked),        PROMISE(what_was_told_about_slas_is_listed),
-    PROMISE(readers_are_told_all_counters),
-};
-
-const struct suite report_suite = {tests, COUNT_OF(tests)};

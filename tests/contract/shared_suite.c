@@ -34,7 +34,7 @@ static void load_of(struct world *w, struct peer *p, struct loaded *l)
     assert_rc(p->store->ops->load(p->store, &p->own, T0 + 1000, &sink, &w->err), RC_OK);
 }
 
-static void a_server_loads_what_it_owns(void **state)
+PROMISE(a_server_loads_what_it_owns)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -69,7 +69,7 @@ static void admit(struct world *w, struct peer *p, struct question *q)
     p->store->ops->abort(p->store);
 }
 
-static void what_is_due_or_old_is_asked_of_what_is_owned(void **state)
+PROMISE(what_is_due_or_old_is_asked_of_what_is_owned)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -105,7 +105,7 @@ static struct letter_rec letter_of(struct world *w, uint64_t exec_id)
                                .class = FAILURE_NETWORK};
 }
 
-static void dead_letters_are_asked_of_what_is_owned(void **state)
+PROMISE(dead_letters_are_asked_of_what_is_owned)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -142,7 +142,7 @@ static uint64_t claim(struct world *w, struct peer *p, struct str key, uint64_t 
     return q.answer.holder;
 }
 
-static void a_key_has_one_holder_in_the_whole_store(void **state)
+PROMISE(a_key_has_one_holder_in_the_whole_store)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -159,7 +159,7 @@ static void a_key_has_one_holder_in_the_whole_store(void **state)
     pair_free(&pair);
 }
 
-static void a_turn_that_ends_without_a_commit_gives_its_keys_back(void **state)
+PROMISE(a_turn_that_ends_without_a_commit_gives_its_keys_back)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -185,7 +185,7 @@ static void change_settings(struct world *w, struct peer *p)
     assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
 }
 
-static void a_changed_setting_is_seen_by_everybody(void **state)
+PROMISE(a_changed_setting_is_seen_by_everybody)
 {
     struct world *w = *state;
     if (!is_shared(w))
@@ -211,14 +211,3 @@ static void a_changed_setting_is_seen_by_everybody(void **state)
     assert_true(peer_renew(w, &pair.b).settings_version > after);
     pair_free(&pair);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_server_loads_what_it_owns),
-    PROMISE(what_is_due_or_old_is_asked_of_what_is_owned),
-    PROMISE(dead_letters_are_asked_of_what_is_owned),
-    PROMISE(a_key_has_one_holder_in_the_whole_store),
-    PROMISE(a_turn_that_ends_without_a_commit_gives_its_keys_back),
-    PROMISE(a_changed_setting_is_seen_by_everybody),
-};
-
-const struct suite shared_suite = {tests, COUNT_OF(tests)};

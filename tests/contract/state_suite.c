@@ -101,7 +101,7 @@ static void check_everywhere(struct world *w, const struct exec_rec *want, struc
                      !is_final && (held || !exec_is_waiting(want->state)));
 }
 
-static void every_step_of_the_table_is_kept(void **state)
+PROMISE(every_step_of_the_table_is_kept)
 {
     struct world *w = *state;
     size_t steps = 0;
@@ -122,7 +122,7 @@ static void every_step_of_the_table_is_kept(void **state)
     world_reopen(w);
 }
 
-static void every_step_survives_a_restart(void **state)
+PROMISE(every_step_survives_a_restart)
 {
     struct world *w = *state;
     VEC(struct exec_rec) all = {0};
@@ -142,7 +142,7 @@ static void every_step_survives_a_restart(void **state)
         check_everywhere(w, &all.items[i], STR("born\nmoved\n"));
 }
 
-static void no_step_leads_out_of_a_final_state(void **state)
+PROMISE(no_step_leads_out_of_a_final_state)
 {
     struct world *w = *state;
     for (int from = EXEC_NONE + 1; from < EXEC_STATES; from++) {
@@ -235,7 +235,7 @@ static void assert_loads(struct world *w, const struct str *lines, size_t count)
         assert_loads((w), lines_, COUNT_OF(lines_));                                               \
     } while (0)
 
-static void load_tells_every_kind_of_commit(void **state)
+PROMISE(load_tells_every_kind_of_commit)
 {
     struct world *w = *state;
     struct arena *a = &w->arena;
@@ -296,12 +296,3 @@ static void load_tells_every_kind_of_commit(void **state)
     assert_rc(w->store->ops->key_put(w->store, &key, &w->err), RC_OK);
     ASSERT_LOADS(w, four);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(every_step_of_the_table_is_kept),
-    PROMISE(every_step_survives_a_restart),
-    PROMISE(no_step_leads_out_of_a_final_state),
-    PROMISE(load_tells_every_kind_of_commit),
-};
-
-const struct suite state_suite = {tests, COUNT_OF(tests)};

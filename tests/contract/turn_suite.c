@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static void a_commit_is_seen_by_readers(void **state)
+PROMISE(a_commit_is_seen_by_readers)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -15,7 +15,7 @@ static void a_commit_is_seen_by_readers(void **state)
     assert_true(exec_exists(w, exec.exec.id));
 }
 
-static void a_turn_in_progress_is_not_seen(void **state)
+PROMISE(a_turn_in_progress_is_not_seen)
 {
     struct world *w = *state;
     uint64_t id = world_submit(w, EXEC_QUEUED);
@@ -49,7 +49,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-static void a_reader_on_another_thread_sees_whole_turns(void **state)
+PROMISE(a_reader_on_another_thread_sees_whole_turns)
 {
     struct world *w = *state;
     struct watcher watcher = {.reader = w->reader};
@@ -64,7 +64,7 @@ static void a_reader_on_another_thread_sees_whole_turns(void **state)
     assert_int_equal(watcher.torn, 0);
 }
 
-static void a_delta_that_does_not_fit_leaves_nothing(void **state)
+PROMISE(a_delta_that_does_not_fit_leaves_nothing)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -83,7 +83,7 @@ static void a_delta_that_does_not_fit_leaves_nothing(void **state)
     assert_true(exec_exists(w, execs[0].exec.id));
 }
 
-static void changing_what_is_finished_is_refused(void **state)
+PROMISE(changing_what_is_finished_is_refused)
 {
     struct world *w = *state;
     struct exec_rec exec = read_exec(w, world_submit(w, EXEC_COMPLETED));
@@ -94,7 +94,7 @@ static void changing_what_is_finished_is_refused(void **state)
     assert_int_equal(read_exec(w, exec.id).state, EXEC_COMPLETED);
 }
 
-static void adding_what_exists_is_refused(void **state)
+PROMISE(adding_what_exists_is_refused)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -104,7 +104,7 @@ static void adding_what_exists_is_refused(void **state)
     assert_rc(world_try(w, (struct delta){.execs = &exec, .exec_count = 1}), RC_CONFLICT);
 }
 
-static void a_committed_claim_stays_with_its_holder(void **state)
+PROMISE(a_committed_claim_stays_with_its_holder)
 {
     struct world *w = *state;
     assert_int_equal(world_claim(w, STR("nightly"), 7), 7);
@@ -114,7 +114,7 @@ static void a_committed_claim_stays_with_its_holder(void **state)
     assert_int_equal(world_claim(w, STR("weekly"), 8), 8);
 }
 
-static void a_claim_counts_within_its_own_turn(void **state)
+PROMISE(a_claim_counts_within_its_own_turn)
 {
     struct world *w = *state;
     struct question first = {.kind = ASK_CLAIM,
@@ -128,7 +128,7 @@ static void a_claim_counts_within_its_own_turn(void **state)
     assert_int_equal(world_claim(w, STR("nightly"), 9), 7); /* and in a later round of it */
 }
 
-static void an_aborted_turn_gives_its_claims_back(void **state)
+PROMISE(an_aborted_turn_gives_its_claims_back)
 {
     struct world *w = *state;
     assert_int_equal(world_claim(w, STR("nightly"), 7), 7);
@@ -138,7 +138,7 @@ static void an_aborted_turn_gives_its_claims_back(void **state)
     w->store->ops->abort(w->store); /* once more is harmless */
 }
 
-static void a_claim_is_released_only_where_the_holder_matches(void **state)
+PROMISE(a_claim_is_released_only_where_the_holder_matches)
 {
     struct world *w = *state;
     struct claim claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 7};
@@ -222,7 +222,7 @@ static void settle_contention(struct world *w, struct holders *h)
     }
 }
 
-static void of_many_who_want_a_key_one_has_it(void **state)
+PROMISE(of_many_who_want_a_key_one_has_it)
 {
     struct world *w = *state;
     struct holders h = {0};
@@ -235,7 +235,7 @@ static void of_many_who_want_a_key_one_has_it(void **state)
     }
 }
 
-static void the_epoch_grows_with_every_owner_and_every_restart(void **state)
+PROMISE(the_epoch_grows_with_every_owner_and_every_restart)
 {
     struct world *w = *state;
     uint64_t last = w->own.epochs[0];
@@ -255,7 +255,7 @@ static void the_epoch_grows_with_every_owner_and_every_restart(void **state)
     }
 }
 
-static void a_turn_that_loses_its_owner_on_the_way_leaves_nothing(void **state)
+PROMISE(a_turn_that_loses_its_owner_on_the_way_leaves_nothing)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -269,7 +269,7 @@ static void a_turn_that_loses_its_owner_on_the_way_leaves_nothing(void **state)
 }
 
 /* Each place where a delta can go wrong, with much before it that is right. */
-static void whatever_does_not_fit_nothing_of_the_delta_is_kept(void **state)
+PROMISE(whatever_does_not_fit_nothing_of_the_delta_is_kept)
 {
     struct world *w = *state;
     uint64_t known = world_submit(w, EXEC_QUEUED);
@@ -313,7 +313,7 @@ static void whatever_does_not_fit_nothing_of_the_delta_is_kept(void **state)
     }
 }
 
-static void a_store_says_that_it_is_well(void **state)
+PROMISE(a_store_says_that_it_is_well)
 {
     struct world *w = *state;
     enum settled settled;
@@ -322,7 +322,7 @@ static void a_store_says_that_it_is_well(void **state)
     assert_int_equal(settled, SETTLED_KEPT); /* there is always a turn 0 */
 }
 
-static void an_old_owner_can_do_nothing(void **state)
+PROMISE(an_old_owner_can_do_nothing)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
@@ -340,7 +340,7 @@ static void an_old_owner_can_do_nothing(void **state)
     world_commit(w, delta); /* the new one can */
 }
 
-static void owning_forgets_the_turn_under_way(void **state)
+PROMISE(owning_forgets_the_turn_under_way)
 {
     struct world *w = *state;
     assert_int_equal(world_claim(w, STR("nightly"), 7), 7);
@@ -348,7 +348,7 @@ static void owning_forgets_the_turn_under_way(void **state)
     assert_int_equal(world_claim(w, STR("nightly"), 8), 8);
 }
 
-static void settle_tells_kept_from_lost(void **state)
+PROMISE(settle_tells_kept_from_lost)
 {
     struct world *w = *state;
     enum settled settled;
@@ -360,7 +360,7 @@ static void settle_tells_kept_from_lost(void **state)
     world_submit(w, EXEC_QUEUED); /* asking changed nothing */
 }
 
-static void a_new_owner_learns_the_newest_turn(void **state)
+PROMISE(a_new_owner_learns_the_newest_turn)
 {
     struct world *w = *state;
     world_submit(w, EXEC_QUEUED);
@@ -378,7 +378,7 @@ static uint64_t id_floor(struct world *w)
     return w->own.id_floor;
 }
 
-static void no_id_in_the_store_is_above_the_floor(void **state)
+PROMISE(no_id_in_the_store_is_above_the_floor)
 {
     struct world *w = *state;
     assert_int_equal(id_floor(w), 0);
@@ -407,28 +407,3 @@ static void no_id_in_the_store_is_above_the_floor(void **state)
     world_reopen(w);
     assert_int_equal(w->own.id_floor, holder);
 }
-
-static const struct CMUnitTest tests[] = {
-    PROMISE(a_commit_is_seen_by_readers),
-    PROMISE(a_turn_in_progress_is_not_seen),
-    PROMISE(a_reader_on_another_thread_sees_whole_turns),
-    PROMISE(a_delta_that_does_not_fit_leaves_nothing),
-    PROMISE(changing_what_is_finished_is_refused),
-    PROMISE(adding_what_exists_is_refused),
-    PROMISE(a_committed_claim_stays_with_its_holder),
-    PROMISE(a_claim_counts_within_its_own_turn),
-    PROMISE(an_aborted_turn_gives_its_claims_back),
-    PROMISE(a_claim_is_released_only_where_the_holder_matches),
-    PROMISE(of_many_who_want_a_key_one_has_it),
-    PROMISE(the_epoch_grows_with_every_owner_and_every_restart),
-    PROMISE(a_turn_that_loses_its_owner_on_the_way_leaves_nothing),
-    PROMISE(whatever_does_not_fit_nothing_of_the_delta_is_kept),
-    PROMISE(a_store_says_that_it_is_well),
-    PROMISE(an_old_owner_can_do_nothing),
-    PROMISE(owning_forgets_the_turn_under_way),
-    PROMISE(settle_tells_kept_from_lost),
-    PROMISE(a_new_owner_learns_the_newest_turn),
-    PROMISE(no_id_in_the_store_is_above_the_floor),
-};
-
-const struct suite turn_suite = {tests, COUNT_OF(tests)};

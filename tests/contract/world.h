@@ -4,14 +4,8 @@
  * store is inside. A store joins the suite by a line in store_test.c. */
 #pragma once
 #include "base/id.h"
-#include "base/rng.h"
+#include "base/test/test.h"
 #include "store/store.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 struct candidate {
     const char *name;
@@ -81,17 +75,10 @@ bool exec_exists(struct world *w, uint64_t id);
             assert_memory_equal(str_a_.ptr, str_b_.ptr, str_b_.len);                               \
     } while (0)
 
-/* The promises, by subject. */
-struct suite {
-    const struct CMUnitTest *tests;
-    size_t count;
-};
+/* Promises register themselves here, and are run for each candidate under its name. */
+extern struct test_list promises;
 
-extern const struct suite turn_suite, claim_suite, record_suite, question_suite, state_suite,
-    load_suite, list_suite, logs_suite, checkpoint_suite, edit_suite, letter_suite, life_suite,
-    inbox_suite, member_suite, shared_suite, old_suite, report_suite;
+#define PROMISE(name) TEST_IN(promises, name, world_setup, world_teardown)
 
-/* Runs all of them against a candidate; tells how many it broke. */
+/* Tells how many promises a candidate broke. */
 int promises_run(const struct candidate *candidate);
-
-#define PROMISE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)

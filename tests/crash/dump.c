@@ -1,16 +1,11 @@
 #include "dump.h"
 
+#include "base/test/test.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <setjmp.h>
-
-#include <cmocka.h>
 
 struct dump {
     struct arena arena;

@@ -10,6 +10,8 @@
  *   BELFRY_POWER=n   every n-th operation (11); 1 is all of them
  *   BELFRY_ROUNDS=n  seeds in a row (1) */
 #include "base/log.h"
+
+#include "base/test/test.h"
 #include "day.h"
 #include "dump.h"
 #include "store/sqlite/sqlite.h"
@@ -17,11 +19,6 @@
 #include "vfs.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { STEPS_MAX = 128, DUMP_BYTES_MAX = 1 << 20, RECOVERY_OPS = 40 };
 
@@ -328,12 +325,24 @@ static void cut_everywhere(struct life life)
     print_message("%" PRIu64 " cuts, %" PRIu64 " operations a day\n", cuts, ops);
 }
 
-static void what_was_acknowledged_survives_a_power_cut_anywhere(void **state)
+static int make_dir(void **state)
+{
+    *state = temp_dir_new();
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    temp_dir_free(*state);
+    return 0;
+}
+
+TEST(what_was_acknowledged_survives_a_power_cut_anywhere, make_dir, remove_dir)
 {
     cut_everywhere((struct life){.place = {.dir = *state, .durability = DURABILITY_FULL}});
 }
 
-static void with_normal_durability_a_beginning_survives(void **state)
+TEST(with_normal_durability_a_beginning_survives, make_dir, remove_dir)
 {
     cut_everywhere((struct life){.place = {.dir = *state, .durability = DURABILITY_NORMAL}});
 }
@@ -350,19 +359,19 @@ static size_t count_broken(struct life life)
     return broken;
 }
 
-static void a_store_that_does_not_sync_is_found_out(void **state)
+TEST(a_store_that_does_not_sync_is_found_out, make_dir, remove_dir)
 {
     struct life life = {.place = {.dir = *state, .careless = true}};
     assert_true(count_broken(life) > 2);
 }
 
-static void a_disk_that_lies_about_syncs_is_found_out(void **state)
+TEST(a_disk_that_lies_about_syncs_is_found_out, make_dir, remove_dir)
 {
     struct life life = {.place = {.dir = *state}, .lies = true};
     assert_true(count_broken(life) > 2);
 }
 
-static void the_same_seed_gives_the_same_crash(void **state)
+TEST(the_same_seed_gives_the_same_crash, make_dir, remove_dir)
 {
     struct life life = {.place = {.dir = *state}, .lies = true, .seed = 5, .cut_at = 700};
     struct aftermath first = survive(&life, NULL);
@@ -371,29 +380,10 @@ static void the_same_seed_gives_the_same_crash(void **state)
     assert_string_equal(first.complaint, second.complaint);
 }
 
-static int make_dir(void **state)
+static int begin(void **state)
 {
-    *state = temp_dir_new();
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    temp_dir_free(*state);
-    return 0;
-}
-
-#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIR(what_was_acknowledged_survives_a_power_cut_anywhere),
-        IN_DIR(with_normal_durability_a_beginning_survives),
-        IN_DIR(a_store_that_does_not_sync_is_found_out),
-        IN_DIR(a_disk_that_lies_about_syncs_is_found_out),
-        IN_DIR(the_same_seed_gives_the_same_crash),
-    };
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, tell_story, forget_story);
+    return tell_story(state);
 }
+
+TEST_GROUP(begin, forget_story)

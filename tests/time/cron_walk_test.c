@@ -9,8 +9,9 @@
  *
  * `make check` tries a sample; BELFRY_NIGHT=1 (`make night`) every change of every zone from 1970 to
  * 2037. */
-#include "base/rng_test.h"
 #include "job/time/cron.h"
+
+#include "base/test/test.h"
 #include "system_zones.h"
 
 #include <stdio.h>
@@ -460,26 +461,23 @@ static bool is_night(void)
     return night != NULL && strcmp(night, "1") == 0;
 }
 
-static void around_every_change_the_walk_finds_the_same(void **state)
+TEST(around_every_change_the_walk_finds_the_same)
 {
-    (void)state;
     size_t compared = is_night() ? try_all() : sample(SAMPLES, false);
     print_message("%zu firings compared\n", compared);
     assert_true(compared > 10000);
 }
 
-static void by_the_second_too(void **state)
+TEST(by_the_second_too)
 {
-    (void)state;
     size_t compared = sample(SAMPLES_SECONDS, true);
     print_message("%zu firings compared\n", compared);
     assert_true(compared > 10000);
 }
 
 /* The changes that broke other schedulers are tried each time, whatever the dice say. */
-static void around_the_famous_changes_too(void **state)
+TEST(around_the_famous_changes_too)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t at_s;
@@ -506,16 +504,19 @@ static void around_the_famous_changes_too(void **state)
     }
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
+    (void)state;
+    rng = test_rng();
     system_zones_open(&all);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(around_every_change_the_walk_finds_the_same),
-        cmocka_unit_test(by_the_second_too),
-        cmocka_unit_test(around_the_famous_changes_too),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    system_zones_close(&all);
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    system_zones_close(&all);
+    return 0;
+}
+
+TEST_GROUP(begin, end)

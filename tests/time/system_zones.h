@@ -3,15 +3,10 @@
  * Those are the names in tzdata.zi, as far as they are there: that list has old names too, which
  * some systems keep in a package of their own. */
 #pragma once
+#include "base/test/test.h"
 #include "base/vec.h"
 #include "loop/file.h"
 #include "loop/zones.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define SYSTEM_ZONES_DIR "/usr/share/zoneinfo"
 

@@ -1,6 +1,7 @@
 /* Our zones against those of the C library, which reads the same files by code of its own. */
-#include "base/rng_test.h"
 #include "system_zones.h"
+
+#include "base/test/test.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -45,17 +46,15 @@ static void compare_zone(const struct system_zone *one)
         compare_at(one, (int64_t)rng_below(&rng, (uint64_t)end_s));
 }
 
-static void every_zone_has_the_offsets_that_libc_knows(void **state)
+TEST(every_zone_has_the_offsets_that_libc_knows)
 {
-    (void)state;
     for (size_t i = 0; i < all.all.len; i++)
         compare_zone(&all.all.items[i]);
 }
 
 /* Every moment is found again from what clocks show at it. */
-static void every_zone_maps_local_times_back(void **state)
+TEST(every_zone_maps_local_times_back)
 {
-    (void)state;
     for (size_t i = 0; i < all.all.len; i++) {
         const struct zone *zone = all.all.items[i].zone;
         for (int n = 0; n < 200; n++) {
@@ -74,15 +73,19 @@ static void every_zone_maps_local_times_back(void **state)
     }
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
+    (void)state;
+    rng = test_rng();
     system_zones_open(&all);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_zone_has_the_offsets_that_libc_knows),
-        cmocka_unit_test(every_zone_maps_local_times_back),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    system_zones_close(&all);
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    system_zones_close(&all);
+    return 0;
+}
+
+TEST_GROUP(begin, end)

@@ -41,7 +41,8 @@ struct rng test_rng(void)
 int test_run(const struct test_list *list, const char *prefix)
 {
     enum { NAME_MAX_BYTES = 256 };
-    struct CMUnitTest *units = mem_new(list->count * sizeof(*units)); /* cmocka wants them in a row */
+    struct CMUnitTest *units =
+        mem_new(list->count * sizeof(*units)); /* cmocka wants them in a row */
     char(*names)[NAME_MAX_BYTES] = mem_new(list->count * sizeof(*names));
     size_t n = 0;
     for (const struct test *t = list->first; t != NULL; t = t->next, n++) {

@@ -37,9 +37,8 @@ static struct engine_options without_breakers(void)
     return options;
 }
 
-static void a_failure_for_good_is_told_once_within_the_quiet_time(void **state)
+TEST(a_failure_for_good_is_told_once_within_the_quiet_time)
 {
-    (void)state;
     struct engine_options options = without_breakers();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
@@ -57,9 +56,8 @@ static void a_failure_for_good_is_told_once_within_the_quiet_time(void **state)
     assert_int_equal(newest(&w)->repeats, 2);
 }
 
-static void a_failure_that_is_retried_is_not_told(void **state)
+TEST(a_failure_that_is_retried_is_not_told)
 {
-    (void)state;
     struct engine_options options = without_breakers();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 4);
@@ -70,9 +68,8 @@ static void a_failure_that_is_retried_is_not_told(void **state)
     assert_int_equal(w.table.alerts.len, 0);
 }
 
-static void jobs_of_other_names_are_other_matters(void **state)
+TEST(jobs_of_other_names_are_other_matters)
 {
-    (void)state;
     struct engine_options options = without_breakers();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 4);
@@ -86,9 +83,8 @@ static void jobs_of_other_names_are_other_matters(void **state)
     assert_int_equal(count_of(&w, ALERT_JOB_FAILED), 2);
 }
 
-static void a_worker_that_vanishes_with_work_is_told(void **state)
+TEST(a_worker_that_vanishes_with_work_is_told)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4);
     SUBMIT(&w, .queue = "mail");
@@ -98,9 +94,8 @@ static void a_worker_that_vanishes_with_work_is_told(void **state)
     assert_true(str_eq(newest(&w)->queue, STR("mail")));
 }
 
-static void a_breaker_that_opens_is_told(void **state)
+TEST(a_breaker_that_opens_is_told)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
     for (int i = 0; i < 5; i++)
@@ -109,9 +104,8 @@ static void a_breaker_that_opens_is_told(void **state)
     assert_true(str_eq(newest(&w)->key, STR("breaker_open:handler:mail")));
 }
 
-static void what_waits_for_too_long_is_told_unless_somebody_paused_it(void **state)
+TEST(what_waits_for_too_long_is_told_unless_somebody_paused_it)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .queue = "mail");
     SUBMIT(&w, .queue = "held");
@@ -124,9 +118,8 @@ static void what_waits_for_too_long_is_told_unless_somebody_paused_it(void **sta
     assert_true(str_eq(newest(&w)->queue, STR("mail")));
 }
 
-static void a_long_queue_is_told_and_a_very_long_one_again(void **state)
+TEST(a_long_queue_is_told_and_a_very_long_one_again)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts.depth_warning = 2;
     options.alerts.depth_critical = 4;
@@ -145,9 +138,8 @@ static void a_long_queue_is_told_and_a_very_long_one_again(void **state)
     assert_int_equal(newest(&w)->level, ALERT_CRITICAL);
 }
 
-static void a_queue_where_too_much_fails_is_told(void **state)
+TEST(a_queue_where_too_much_fails_is_told)
 {
-    (void)state;
     struct engine_options options = without_breakers();
     options.alerts.rate_calls_min = 5;
     options.alerts.dead_letters = 4;
@@ -171,9 +163,8 @@ static const struct alert_rec *rate_of(struct world *w, struct fake *f, int ends
     return count_of(w, ALERT_FAILURE_RATE) > 0 ? newest(w) : NULL;
 }
 
-static void one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning(void **state)
+TEST(one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning)
 {
-    (void)state;
     static const struct {
         int failures;
         enum alert_level level;
@@ -188,16 +179,14 @@ static void one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warnin
     }
 }
 
-static void the_depths_are_a_hundred_thousand_and_a_million(void **state)
+TEST(the_depths_are_a_hundred_thousand_and_a_million)
 {
-    (void)state;
     assert_int_equal(engine_defaults.alerts.depth_warning, 100000);
     assert_int_equal(engine_defaults.alerts.depth_critical, 1000000);
 }
 
-static void an_idle_engine_looks_at_nothing(void **state)
+TEST(an_idle_engine_looks_at_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
     fail_one(&w, &f);
@@ -212,9 +201,8 @@ static void an_idle_engine_looks_at_nothing(void **state)
 
 /* ---- a store that was set back */
 
-static void turns_that_the_store_lost_are_told_once(void **state)
+TEST(turns_that_the_store_lost_are_told_once)
 {
-    (void)state;
     WORLD(w);
     engine_note_lost(w.engine, 7);
     world_turn(&w);
@@ -227,9 +215,8 @@ static void turns_that_the_store_lost_are_told_once(void **state)
     assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 1);
 }
 
-static void tokens_begin_behind_their_floor(void **state)
+TEST(tokens_begin_behind_their_floor)
 {
-    (void)state;
     WORLD(w);
     engine_load_tokens(w.engine, 1 << 20);
     struct fake f = HIRE(&w);
@@ -238,9 +225,8 @@ static void tokens_begin_behind_their_floor(void **state)
 }
 
 /* Every server was started again since, so nobody but the worker knows of the lease. */
-static void a_token_that_nobody_gave_is_told_and_exceeded(void **state)
+TEST(a_token_that_nobody_gave_is_told_and_exceeded)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct fake other = HIRE(&w);
@@ -258,9 +244,8 @@ static void a_token_that_nobody_gave_is_told_and_exceeded(void **state)
 }
 
 /* What the store has left is the first lease; the worker has run it, told so, and been given the second. */
-static void a_lease_from_before_the_loss_is_not_sent_again(void **state)
+TEST(a_lease_from_before_the_loss_is_not_sent_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -276,9 +261,8 @@ static void a_lease_from_before_the_loss_is_not_sent_again(void **state)
     assert_true(fake_lease(&w, &f).token > 1 << 20);
 }
 
-static void a_lease_that_a_worker_has_left_behind_is_not_sent_again(void **state)
+TEST(a_lease_that_a_worker_has_left_behind_is_not_sent_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -291,9 +275,8 @@ static void a_lease_that_a_worker_has_left_behind_is_not_sent_again(void **state
     assert_int_equal(poll->cmd.reply.poll.leases[0].token, 6);
 }
 
-static void a_token_that_makes_no_sense_is_not_believed(void **state)
+TEST(a_token_that_makes_no_sense_is_not_believed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct fake other = HIRE(&w);
@@ -305,28 +288,4 @@ static void a_token_that_makes_no_sense_is_not_believed(void **state)
     assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 0);
     SUBMIT(&w);
     assert_int_equal(fake_lease(&w, &f).token, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failure_for_good_is_told_once_within_the_quiet_time),
-        cmocka_unit_test(a_failure_that_is_retried_is_not_told),
-        cmocka_unit_test(jobs_of_other_names_are_other_matters),
-        cmocka_unit_test(a_worker_that_vanishes_with_work_is_told),
-        cmocka_unit_test(a_breaker_that_opens_is_told),
-        cmocka_unit_test(what_waits_for_too_long_is_told_unless_somebody_paused_it),
-        cmocka_unit_test(a_long_queue_is_told_and_a_very_long_one_again),
-        cmocka_unit_test(a_queue_where_too_much_fails_is_told),
-        cmocka_unit_test(one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning),
-        cmocka_unit_test(the_depths_are_a_hundred_thousand_and_a_million),
-        cmocka_unit_test(an_idle_engine_looks_at_nothing),
-        cmocka_unit_test(turns_that_the_store_lost_are_told_once),
-        cmocka_unit_test(tokens_begin_behind_their_floor),
-        cmocka_unit_test(a_token_that_nobody_gave_is_told_and_exceeded),
-        cmocka_unit_test(a_lease_from_before_the_loss_is_not_sent_again),
-        cmocka_unit_test(a_lease_that_a_worker_has_left_behind_is_not_sent_again),
-        cmocka_unit_test(a_token_that_makes_no_sense_is_not_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,9 +78,8 @@ static struct cost cost_of(size_t waiting, enum command_kind kind)
     return (struct cost){count_told(&asked->cmd), c.w.engine->touched.len};
 }
 
-static void however_many_wait_a_command_reads_and_touches_the_same(void **state)
+TEST(however_many_wait_a_command_reads_and_touches_the_same)
 {
-    (void)state;
     static const enum command_kind kinds[] = {
         CMD_TRIGGER_JOB,  CMD_PAUSE_JOB,      CMD_CANCEL_EXEC, CMD_RETRY_EXEC,
         CMD_RETRY_LETTER, CMD_DISCARD_LETTER, CMD_EXPLAIN_JOB, CMD_EXPLAIN_EXEC,
@@ -97,9 +96,8 @@ static void however_many_wait_a_command_reads_and_touches_the_same(void **state)
 }
 
 /* They change all that waits; but what memory holds of it need not be read for that. */
-static void who_is_for_all_that_waits_reads_the_slot_ahead_alone(void **state)
+TEST(who_is_for_all_that_waits_reads_the_slot_ahead_alone)
 {
-    (void)state;
     CLEANUP(crowd_free) struct crowd c = {0};
     crowd_init(&c, MANY);
     struct asked *pause = ask_about(&c.w, CMD_PAUSE_JOB, c.job_id);
@@ -123,9 +121,8 @@ static void who_is_for_all_that_waits_reads_the_slot_ahead_alone(void **state)
 }
 
 /* Memory is asked about all that is under way: no store has to tell. */
-static void what_is_under_way_is_in_the_way_also_after_a_restart(void **state)
+TEST(what_is_under_way_is_in_the_way_also_after_a_restart)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = 24 * HOUR_MS);
     world_turn(&w);
@@ -139,9 +136,8 @@ static void what_is_under_way_is_in_the_way_also_after_a_restart(void **state)
 }
 
 /* Two commands of one turn, of which one has read half of what the other needs. */
-static void a_pause_does_not_hide_the_slot_ahead_from_who_comes_after_it(void **state)
+TEST(a_pause_does_not_hide_the_slot_ahead_from_who_comes_after_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = 24 * HOUR_MS);
     world_turn(&w);
@@ -156,9 +152,8 @@ static void a_pause_does_not_hide_the_slot_ahead_from_who_comes_after_it(void **
 }
 
 /* The next attempt of its newest run is beyond the horizon, and holds the key. */
-static void a_question_about_an_old_run_does_not_hide_who_holds_a_key(void **state)
+TEST(a_question_about_an_old_run_does_not_hide_who_holds_a_key)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.horizon_ms = HOUR_MS / 6;
     WORLD_WITH(w, options);
@@ -181,16 +176,4 @@ static void a_question_about_an_old_run_does_not_hide_who_holds_a_key(void **sta
     world_turn(&w);
     assert_int_equal(retry->cmd.reply.rc, RC_CONFLICT);
     assert_int_equal(other->rc, RC_CONFLICT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(however_many_wait_a_command_reads_and_touches_the_same),
-        cmocka_unit_test(who_is_for_all_that_waits_reads_the_slot_ahead_alone),
-        cmocka_unit_test(what_is_under_way_is_in_the_way_also_after_a_restart),
-        cmocka_unit_test(a_pause_does_not_hide_the_slot_ahead_from_who_comes_after_it),
-        cmocka_unit_test(a_question_about_an_old_run_does_not_hide_who_holds_a_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static struct asked *report_late(struct world *w, struct fake *f, const struct p
     return asked;
 }
 
-static void a_late_success_makes_the_next_failure_none(void **state)
+TEST(a_late_success_makes_the_next_failure_none)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -41,9 +40,8 @@ static void a_late_success_makes_the_next_failure_none(void **state)
     assert_int_equal(attempt_of(&w, job->exec_id, lease.token)->outcome, OUTCOME_FAILED);
 }
 
-static void the_second_worker_may_still_complete_it(void **state)
+TEST(the_second_worker_may_still_complete_it)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -57,9 +55,8 @@ static void the_second_worker_may_still_complete_it(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-static void work_that_was_done_is_not_delivered_again(void **state)
+TEST(work_that_was_done_is_not_delivered_again)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -75,9 +72,8 @@ static void work_that_was_done_is_not_delivered_again(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_COMPLETED);
 }
 
-static void what_was_deduplicated_is_a_number_of_its_own(void **state)
+TEST(what_was_deduplicated_is_a_number_of_its_own)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -96,9 +92,8 @@ static void what_was_deduplicated_is_a_number_of_its_own(void **state)
     }
 }
 
-static void a_late_success_ends_what_waits_for_another_attempt(void **state)
+TEST(a_late_success_ends_what_waits_for_another_attempt)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -113,9 +108,8 @@ static void a_late_success_ends_what_waits_for_another_attempt(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_DEDUPLICATED);
 }
 
-static void a_stranger_cannot_say_that_work_is_done(void **state)
+TEST(a_stranger_cannot_say_that_work_is_done)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -139,9 +133,8 @@ static enum rc ask_fence(struct world *w, uint64_t exec_id, uint64_t token)
     return asked->cmd.reply.rc;
 }
 
-static void a_token_owns_its_run_until_the_lease_is_another_s(void **state)
+TEST(a_token_owns_its_run_until_the_lease_is_another_s)
 {
-    (void)state;
     WORLD(w);
     struct fake first = HIRE(&w);
     struct fake second = HIRE(&w);
@@ -160,18 +153,4 @@ static void a_token_owns_its_run_until_the_lease_is_another_s(void **state)
     world_turn(&w);
     assert_int_equal(ask_fence(&w, job->exec_id, lease.token), RC_STALE);
     assert_int_equal(ask_fence(&w, 4711, 1), RC_STALE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_success_makes_the_next_failure_none),
-        cmocka_unit_test(the_second_worker_may_still_complete_it),
-        cmocka_unit_test(work_that_was_done_is_not_delivered_again),
-        cmocka_unit_test(what_was_deduplicated_is_a_number_of_its_own),
-        cmocka_unit_test(a_late_success_ends_what_waits_for_another_attempt),
-        cmocka_unit_test(a_stranger_cannot_say_that_work_is_done),
-        cmocka_unit_test(a_token_owns_its_run_until_the_lease_is_another_s),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 /* ---- submitting */
 
-static void a_job_for_now_is_queued(void **state)
+TEST(a_job_for_now_is_queued)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -18,9 +17,8 @@ static void a_job_for_now_is_queued(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
 }
 
-static void a_job_for_later_waits_for_its_moment(void **state)
+TEST(a_job_for_later_waits_for_its_moment)
 {
-    (void)state;
     WORLD(w);
     const struct submission *at = SUBMIT(&w, .when = WHEN_AT, .when_ms = w.now_ms + 5000);
     const struct submission *delayed = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 5000);
@@ -36,9 +34,8 @@ static void a_job_for_later_waits_for_its_moment(void **state)
     assert_int_equal(state_of(&w, delayed->exec_id), EXEC_QUEUED);
 }
 
-static void a_moment_in_the_past_is_now(void **state)
+TEST(a_moment_in_the_past_is_now)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = 1);
     world_turn(&w);
@@ -46,9 +43,8 @@ static void a_moment_in_the_past_is_now(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_new_job_leaves_its_texts_in_the_delta(void **state)
+TEST(a_new_job_leaves_its_texts_in_the_delta)
 {
-    (void)state;
     WORLD(w);
     const struct submission *item = SUBMIT(&w, .name = "nightly");
     world_turn(&w);
@@ -62,9 +58,8 @@ static void a_new_job_leaves_its_texts_in_the_delta(void **state)
     assert_int_equal(job->version, 1);
 }
 
-static void a_job_and_its_execution_share_a_bucket(void **state)
+TEST(a_job_and_its_execution_share_a_bucket)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w);
     const struct submission *second = SUBMIT(&w);
@@ -73,9 +68,8 @@ static void a_job_and_its_execution_share_a_bucket(void **state)
     assert_int_not_equal(id_bucket(first->job_id), id_bucket(second->job_id));
 }
 
-static void more_jobs_than_memory_may_hold_are_refused(void **state)
+TEST(more_jobs_than_memory_may_hold_are_refused)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.live_max = 2;
     WORLD_WITH(w, options);
@@ -86,9 +80,8 @@ static void more_jobs_than_memory_may_hold_are_refused(void **state)
     assert_int_equal(engine_live_count(w.engine), 2);
 }
 
-static void more_lanes_than_allowed_are_refused(void **state)
+TEST(more_lanes_than_allowed_are_refused)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.lanes_max = 2;
     WORLD_WITH(w, options);
@@ -103,9 +96,8 @@ static void more_lanes_than_allowed_are_refused(void **state)
     assert_int_equal(again->rc, RC_OK);
 }
 
-static void a_refused_job_costs_the_others_nothing(void **state)
+TEST(a_refused_job_costs_the_others_nothing)
 {
-    (void)state;
     WORLD(w);
     struct wish wishes[] = {{.name = "a"}, {.name = "a"}, {.name = "b"}};
     struct asked *asked = ask_submit_all(&w, wishes, 3);
@@ -123,9 +115,8 @@ static uint64_t next_of(struct world *w, struct fake *f)
     return fake_lease(w, f).exec_id;
 }
 
-static void priority_comes_before_age(void **state)
+TEST(priority_comes_before_age)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *old = SUBMIT(&w, .priority = 400);
@@ -141,9 +132,8 @@ static void priority_comes_before_age(void **state)
     assert_int_equal(next_of(&w, &f), zero->exec_id);
 }
 
-static void among_equals_the_oldest_is_first(void **state)
+TEST(among_equals_the_oldest_is_first)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *jobs[6];
@@ -156,9 +146,8 @@ static void among_equals_the_oldest_is_first(void **state)
         assert_int_equal(next_of(&w, &f), jobs[i]->exec_id);
 }
 
-static void what_comes_back_keeps_its_place(void **state)
+TEST(what_comes_back_keeps_its_place)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *first = SUBMIT(&w);
@@ -173,9 +162,8 @@ static void what_comes_back_keeps_its_place(void **state)
     assert_int_equal(next_of(&w, &f), first->exec_id);
 }
 
-static void what_becomes_due_is_as_old_as_that_moment(void **state)
+TEST(what_becomes_due_is_as_old_as_that_moment)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *later = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2000);
@@ -190,9 +178,8 @@ static void what_becomes_due_is_as_old_as_that_moment(void **state)
 
 /* ---- names */
 
-static void a_name_in_use_is_a_conflict(void **state)
+TEST(a_name_in_use_is_a_conflict)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .name = "nightly");
     world_turn(&w);
@@ -204,9 +191,8 @@ static void a_name_in_use_is_a_conflict(void **state)
     assert_non_null(strstr(second->err->text, "nightly"));
 }
 
-static void of_two_with_one_name_in_one_turn_the_first_gets_it(void **state)
+TEST(of_two_with_one_name_in_one_turn_the_first_gets_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .name = "nightly");
     const struct submission *second = SUBMIT(&w, .name = "nightly");
@@ -215,9 +201,8 @@ static void of_two_with_one_name_in_one_turn_the_first_gets_it(void **state)
     assert_int_equal(second->rc, RC_CONFLICT);
 }
 
-static void a_name_is_free_again_when_its_job_has_ended(void **state)
+TEST(a_name_is_free_again_when_its_job_has_ended)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w, .name = "nightly");
@@ -231,9 +216,8 @@ static void a_name_is_free_again_when_its_job_has_ended(void **state)
     assert_int_equal(next->rc, RC_OK);
 }
 
-static void a_name_refused_for_want_of_a_lane_is_given_back(void **state)
+TEST(a_name_refused_for_want_of_a_lane_is_given_back)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.lanes_max = 1;
     WORLD_WITH(w, options);
@@ -245,9 +229,8 @@ static void a_name_refused_for_want_of_a_lane_is_given_back(void **state)
     assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
-static void a_name_refused_for_want_of_room_is_given_back(void **state)
+TEST(a_name_refused_for_want_of_room_is_given_back)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.live_max = 1;
     WORLD_WITH(w, options);
@@ -260,9 +243,8 @@ static void a_name_refused_for_want_of_room_is_given_back(void **state)
 
 /* ---- time */
 
-static void a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before(void **state)
+TEST(a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = w.now_ms + MINUTE_MS);
     world_turn(&w);
@@ -273,9 +255,8 @@ static void a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before(void *
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_clock_set_forward_brings_what_is_due_by_it(void **state)
+TEST(a_clock_set_forward_brings_what_is_due_by_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = w.now_ms + 2 * HOUR_MS);
     world_turn(&w);
@@ -284,9 +265,8 @@ static void a_clock_set_forward_brings_what_is_due_by_it(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_delay_counts_from_the_clock_as_it_is(void **state)
+TEST(a_delay_counts_from_the_clock_as_it_is)
 {
-    (void)state;
     WORLD(w);
     world_turn(&w);
     world_set_clock(&w, -HOUR_MS);
@@ -297,9 +277,8 @@ static void a_delay_counts_from_the_clock_as_it_is(void **state)
     assert_int_equal(world_wait_ms(&w), 5000);
 }
 
-static void a_lease_lasts_its_term_wherever_the_clock_is_set(void **state)
+TEST(a_lease_lasts_its_term_wherever_the_clock_is_set)
 {
-    (void)state;
     const int64_t steps_ms[] = {-HOUR_MS, HOUR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         WORLD(w);
@@ -315,9 +294,8 @@ static void a_lease_lasts_its_term_wherever_the_clock_is_set(void **state)
     }
 }
 
-static void a_parked_poll_waits_its_time_wherever_the_clock_is_set(void **state)
+TEST(a_parked_poll_waits_its_time_wherever_the_clock_is_set)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -330,9 +308,8 @@ static void a_parked_poll_waits_its_time_wherever_the_clock_is_set(void **state)
     assert_int_equal(poll->answers, 1);
 }
 
-static void nothing_ends_before_it_began_by_its_record(void **state)
+TEST(nothing_ends_before_it_began_by_its_record)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -346,9 +323,8 @@ static void nothing_ends_before_it_began_by_its_record(void **state)
     assert_true(w.delta.attempts[0].started_ms <= w.delta.attempts[0].ended_ms);
 }
 
-static void nobody_overtakes_because_the_clock_was_set_back(void **state)
+TEST(nobody_overtakes_because_the_clock_was_set_back)
 {
-    (void)state;
     WORLD(w);
     const struct submission *old = SUBMIT(&w);
     world_turn(&w);
@@ -363,9 +339,8 @@ static void nobody_overtakes_because_the_clock_was_set_back(void **state)
     assert_int_equal(state_of(&w, old->exec_id), EXEC_RUNNING);
 }
 
-static void after_a_visit_to_next_year_plans_go_to_the_store_again(void **state)
+TEST(after_a_visit_to_next_year_plans_go_to_the_store_again)
 {
-    (void)state;
     WORLD(w);
     world_set_clock(&w, 8760 * HOUR_MS);
     world_turn(&w);
@@ -377,9 +352,8 @@ static void after_a_visit_to_next_year_plans_go_to_the_store_again(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_turn_handles_so_many_timers_and_the_next_one_the_rest(void **state)
+TEST(a_turn_handles_so_many_timers_and_the_next_one_the_rest)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.due_max = 2;
     WORLD_WITH(w, options);
@@ -393,9 +367,8 @@ static void a_turn_handles_so_many_timers_and_the_next_one_the_rest(void **state
     assert_int_equal(w.engine->ready.len, 3);
 }
 
-static void a_turn_without_anything_to_do_keeps_nothing(void **state)
+TEST(a_turn_without_anything_to_do_keeps_nothing)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w);
     world_turn(&w);
@@ -410,9 +383,8 @@ static void a_turn_without_anything_to_do_keeps_nothing(void **state)
 
 /* ---- events and trails */
 
-static void events_tell_what_happened_in_order(void **state)
+TEST(events_tell_what_happened_in_order)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     ask_poll(&w, &f, 1);
@@ -430,9 +402,8 @@ static void events_tell_what_happened_in_order(void **state)
     assert_true(str_eq(w.events[1].queue, STR("default")));
 }
 
-static void every_step_leaves_a_line_with_actor_and_reason(void **state)
+TEST(every_step_leaves_a_line_with_actor_and_reason)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -467,9 +438,8 @@ static int64_t counted(const struct stats_view *stats, enum counter_kind kind, c
     return -1;
 }
 
-static void stats_are_those_of_the_last_commit(void **state)
+TEST(stats_are_those_of_the_last_commit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     SUBMIT(&w);
@@ -490,9 +460,8 @@ static void stats_are_those_of_the_last_commit(void **state)
     assert_int_equal(stats->busy, 1);
 }
 
-static void what_is_leased_at_once_counts_as_running_only(void **state)
+TEST(what_is_leased_at_once_counts_as_running_only)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     ask_poll(&w, &f, 1);
@@ -504,42 +473,4 @@ static void what_is_leased_at_once_counts_as_running_only(void **state)
     assert_int_equal(w.delta.counters[0].value, 1);
     assert_int_equal(w.delta.counters[1].state, EXEC_RUNNING);
     assert_int_equal(w.delta.counters[1].value, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_for_now_is_queued),
-        cmocka_unit_test(a_job_for_later_waits_for_its_moment),
-        cmocka_unit_test(a_moment_in_the_past_is_now),
-        cmocka_unit_test(a_new_job_leaves_its_texts_in_the_delta),
-        cmocka_unit_test(a_job_and_its_execution_share_a_bucket),
-        cmocka_unit_test(more_jobs_than_memory_may_hold_are_refused),
-        cmocka_unit_test(more_lanes_than_allowed_are_refused),
-        cmocka_unit_test(a_refused_job_costs_the_others_nothing),
-        cmocka_unit_test(priority_comes_before_age),
-        cmocka_unit_test(among_equals_the_oldest_is_first),
-        cmocka_unit_test(what_comes_back_keeps_its_place),
-        cmocka_unit_test(what_becomes_due_is_as_old_as_that_moment),
-        cmocka_unit_test(a_name_in_use_is_a_conflict),
-        cmocka_unit_test(of_two_with_one_name_in_one_turn_the_first_gets_it),
-        cmocka_unit_test(a_name_is_free_again_when_its_job_has_ended),
-        cmocka_unit_test(a_name_refused_for_want_of_a_lane_is_given_back),
-        cmocka_unit_test(a_name_refused_for_want_of_room_is_given_back),
-        cmocka_unit_test(a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before),
-        cmocka_unit_test(a_clock_set_forward_brings_what_is_due_by_it),
-        cmocka_unit_test(a_delay_counts_from_the_clock_as_it_is),
-        cmocka_unit_test(a_lease_lasts_its_term_wherever_the_clock_is_set),
-        cmocka_unit_test(a_parked_poll_waits_its_time_wherever_the_clock_is_set),
-        cmocka_unit_test(nothing_ends_before_it_began_by_its_record),
-        cmocka_unit_test(nobody_overtakes_because_the_clock_was_set_back),
-        cmocka_unit_test(after_a_visit_to_next_year_plans_go_to_the_store_again),
-        cmocka_unit_test(a_turn_handles_so_many_timers_and_the_next_one_the_rest),
-        cmocka_unit_test(a_turn_without_anything_to_do_keeps_nothing),
-        cmocka_unit_test(events_tell_what_happened_in_order),
-        cmocka_unit_test(every_step_leaves_a_line_with_actor_and_reason),
-        cmocka_unit_test(stats_are_those_of_the_last_commit),
-        cmocka_unit_test(what_is_leased_at_once_counts_as_running_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static const struct poll_reply *say_hello(struct stage *s)
 
 /* ---- classes */
 
-static void a_permanent_class_is_not_tried_again(void **state)
+TEST(a_permanent_class_is_not_tried_again)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     assert_true(FAIL(s, .class = FAILURE_NOT_FOUND));
     assert_int_equal(ended(s)->state, EXEC_FAILED);
@@ -48,35 +47,31 @@ static void a_permanent_class_is_not_tried_again(void **state)
     assert_true(str_eq(ended(s)->error, STR("exit code 3")));
 }
 
-static void a_permanent_class_that_retry_on_names_is(void **state)
+TEST(a_permanent_class_that_retry_on_names_is)
 {
-    (void)state;
     STAGE(s, .retries = 3, .retry_on = 1U << FAILURE_NOT_FOUND);
     assert_true(FAIL(s, .class = FAILURE_NOT_FOUND));
     assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
 }
 
-static void what_retry_on_does_not_name_is_not_tried_again(void **state)
+TEST(what_retry_on_does_not_name_is_not_tried_again)
 {
-    (void)state;
     STAGE(s, .retries = 3, .retry_on = 1U << FAILURE_NETWORK);
     assert_true(FAIL(s, .class = FAILURE_KILLED));
     assert_int_equal(ended(s)->state, EXEC_FAILED);
     assert_int_equal(attempt(s, 1)->outcome, OUTCOME_FAILED); /* it might have helped */
 }
 
-static void a_timeout_that_retry_on_does_not_name_ends_it(void **state)
+TEST(a_timeout_that_retry_on_does_not_name_ends_it)
 {
-    (void)state;
     STAGE(s, .retries = 3, .retry_on = 1U << FAILURE_NETWORK);
     assert_true(report(s, (struct poll_result){.outcome = OUTCOME_TIMEOUT}));
     assert_int_equal(ended(s)->state, EXEC_TIMEOUT);
     assert_int_equal(attempt(s, 1)->class, FAILURE_TIMEOUT);
 }
 
-static void whoever_says_that_it_is_permanent_is_believed(void **state)
+TEST(whoever_says_that_it_is_permanent_is_believed)
 {
-    (void)state;
     STAGE(s, .retries = 3, .retry_on = 1U << FAILURE_NETWORK);
     assert_true(FAIL(s, .class = FAILURE_NETWORK, .permanent = PERMANENT_YES));
     assert_int_equal(ended(s)->state, EXEC_FAILED);
@@ -85,9 +80,8 @@ static void whoever_says_that_it_is_permanent_is_believed(void **state)
     assert_int_equal(unfinished(t)->state, EXEC_RETRYING);
 }
 
-static void without_a_class_the_server_finds_one(void **state)
+TEST(without_a_class_the_server_finds_one)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     assert_true(FAIL(s, .usage.exit_code = 1, .tail = STR("x: Connection refused\n")));
     assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
@@ -101,18 +95,16 @@ static void without_a_class_the_server_finds_one(void **state)
     assert_int_equal(ended(t)->state, EXEC_FAILED);
 }
 
-static void a_failure_found_to_be_permanent_may_be_reported_twice(void **state)
+TEST(a_failure_found_to_be_permanent_may_be_reported_twice)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     assert_true(FAIL(s, .class = FAILURE_NOT_FOUND));
     assert_true(FAIL(s, .class = FAILURE_NOT_FOUND));
     assert_int_equal(ended(s)->attempts, 1);
 }
 
-static void a_success_has_no_class(void **state)
+TEST(a_success_has_no_class)
 {
-    (void)state;
     STAGE(s);
     assert_true(report(s, (struct poll_result){.outcome = OUTCOME_SUCCEEDED}));
     assert_int_equal(attempt(s, 1)->class, FAILURE_NONE);
@@ -121,9 +113,8 @@ static void a_success_has_no_class(void **state)
 
 /* ---- waiting */
 
-static void the_next_attempt_is_not_before_its_worker_asks_for_it(void **state)
+TEST(the_next_attempt_is_not_before_its_worker_asks_for_it)
 {
-    (void)state;
     STAGE(s, .retries = 3, .policy = RETRY_FIXED, .retry_ms = 700);
     FAIL(s, .retry_after_ms = 5000);
     assert_int_equal(unfinished(s)->due_ms, s->w.now_ms + 5000);
@@ -143,9 +134,8 @@ static void lose(struct stage *s)
     say_hello(s);
 }
 
-static void the_third_loss_is_the_last(void **state)
+TEST(the_third_loss_is_the_last)
 {
-    (void)state;
     STAGE(s, .retries = 0);
     for (uint64_t token = 1; token < 3; token++) {
         lose(s);
@@ -164,9 +154,8 @@ static void the_third_loss_is_the_last(void **state)
     assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
 }
 
-static void what_nobody_can_read_is_returned_three_times_and_no_more(void **state)
+TEST(what_nobody_can_read_is_returned_three_times_and_no_more)
 {
-    (void)state;
     STAGE(s, .retries = 0);
     const struct poll_result unread = {
         .outcome = OUTCOME_RETURNED, .code = POLL_CODE_UNREADABLE, .error = STR("what is this?")};
@@ -183,9 +172,8 @@ static void what_nobody_can_read_is_returned_three_times_and_no_more(void **stat
     assert_true(str_starts(ended(s)->error, STR("quarantined, since its workers could not read")));
 }
 
-static void losses_are_counted_over_a_restart(void **state)
+TEST(losses_are_counted_over_a_restart)
 {
-    (void)state;
     STAGE(s);
     lose(s);
     world_restart(&s->w);
@@ -197,9 +185,8 @@ static void losses_are_counted_over_a_restart(void **state)
     assert_int_equal(ended(s)->state, EXEC_FAILED);
 }
 
-static void what_a_drain_gives_back_costs_nothing_but_is_counted(void **state)
+TEST(what_a_drain_gives_back_costs_nothing_but_is_counted)
 {
-    (void)state;
     STAGE(s, .retries = 0);
     for (uint32_t i = 1; i < 6; i++) {
         assert_true(report(s, (struct poll_result){.outcome = OUTCOME_RETURNED}));
@@ -218,9 +205,8 @@ static void what_a_drain_gives_back_costs_nothing_but_is_counted(void **state)
 
 enum { GRACE_MS = 10000, LEASE_MS = 20000 };
 
-static void a_run_past_its_timeout_is_told_to_stop_and_not_renewed(void **state)
+TEST(a_run_past_its_timeout_is_told_to_stop_and_not_renewed)
 {
-    (void)state;
     STAGE(s, .retries = 0, .timeout_ms = 30000);
     for (int64_t at_ms = 0; at_ms < 30000 + GRACE_MS; at_ms += 5000) {
         assert_int_equal(say_hello(s)->stop_count, 0);
@@ -239,9 +225,8 @@ static void a_run_past_its_timeout_is_told_to_stop_and_not_renewed(void **state)
     assert_false(report(s, (struct poll_result){.outcome = OUTCOME_SUCCEEDED}));
 }
 
-static void a_worker_that_stops_it_then_has_ended_it_by_timeout(void **state)
+TEST(a_worker_that_stops_it_then_has_ended_it_by_timeout)
 {
-    (void)state;
     STAGE(s, .retries = 1, .timeout_ms = 1000);
     s->w.now_ms += 1000 + GRACE_MS;
     assert_int_equal(say_hello(s)->stop_count, 1);
@@ -250,9 +235,8 @@ static void a_worker_that_stops_it_then_has_ended_it_by_timeout(void **state)
     assert_int_equal(attempt(s, 1)->outcome, OUTCOME_TIMEOUT);
 }
 
-static void a_worker_that_is_gone_has_left_a_timeout_when_that_is_over(void **state)
+TEST(a_worker_that_is_gone_has_left_a_timeout_when_that_is_over)
 {
-    (void)state;
     STAGE(s, .retries = 1, .retry_ms = 100, .timeout_ms = 5000);
     world_pass(&s->w, LEASE_MS);
     assert_int_equal(attempt(s, 1)->outcome, OUTCOME_TIMEOUT);
@@ -263,9 +247,8 @@ static void a_worker_that_is_gone_has_left_a_timeout_when_that_is_over(void **st
     assert_int_equal(attempt(t, 1)->outcome, OUTCOME_LOST);
 }
 
-static void a_timeout_is_not_forgotten_by_a_restart(void **state)
+TEST(a_timeout_is_not_forgotten_by_a_restart)
 {
-    (void)state;
     STAGE(s, .retries = 0, .timeout_ms = 30000);
     s->w.now_ms += 15000;
     world_restart(&s->w);
@@ -280,9 +263,8 @@ static void a_timeout_is_not_forgotten_by_a_restart(void **state)
     assert_int_equal(ended(s)->state, EXEC_TIMEOUT);
 }
 
-static void a_late_success_does_not_undo_a_timeout(void **state)
+TEST(a_late_success_does_not_undo_a_timeout)
 {
-    (void)state;
     STAGE(s, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 100, .timeout_ms = 5000);
     world_pass(&s->w, LEASE_MS);
     world_pass(&s->w, 100);
@@ -290,9 +272,8 @@ static void a_late_success_does_not_undo_a_timeout(void **state)
     assert_false(report(s, (struct poll_result){.outcome = OUTCOME_SUCCEEDED}));
 }
 
-static void an_attempt_that_was_sent_again_has_all_its_time(void **state)
+TEST(an_attempt_that_was_sent_again_has_all_its_time)
 {
-    (void)state;
     struct world w;
     struct engine_options options = engine_defaults;
     options.kill_grace_ms = 0;
@@ -309,30 +290,4 @@ static void an_attempt_that_was_sent_again_has_all_its_time(void **state)
     assert_int_equal(asked->cmd.reply.poll.stop_count, 0);
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
     world_free(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_permanent_class_is_not_tried_again),
-        cmocka_unit_test(a_permanent_class_that_retry_on_names_is),
-        cmocka_unit_test(what_retry_on_does_not_name_is_not_tried_again),
-        cmocka_unit_test(a_timeout_that_retry_on_does_not_name_ends_it),
-        cmocka_unit_test(whoever_says_that_it_is_permanent_is_believed),
-        cmocka_unit_test(without_a_class_the_server_finds_one),
-        cmocka_unit_test(a_failure_found_to_be_permanent_may_be_reported_twice),
-        cmocka_unit_test(a_success_has_no_class),
-        cmocka_unit_test(the_next_attempt_is_not_before_its_worker_asks_for_it),
-        cmocka_unit_test(the_third_loss_is_the_last),
-        cmocka_unit_test(what_nobody_can_read_is_returned_three_times_and_no_more),
-        cmocka_unit_test(losses_are_counted_over_a_restart),
-        cmocka_unit_test(what_a_drain_gives_back_costs_nothing_but_is_counted),
-        cmocka_unit_test(a_run_past_its_timeout_is_told_to_stop_and_not_renewed),
-        cmocka_unit_test(a_worker_that_stops_it_then_has_ended_it_by_timeout),
-        cmocka_unit_test(a_worker_that_is_gone_has_left_a_timeout_when_that_is_over),
-        cmocka_unit_test(a_timeout_is_not_forgotten_by_a_restart),
-        cmocka_unit_test(a_late_success_does_not_undo_a_timeout),
-        cmocka_unit_test(an_attempt_that_was_sent_again_has_all_its_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static void finish(struct world *w, struct fake *f, enum outcome outcome)
 
 /* ---- cancelling what does not run */
 
-static void cancelling_what_is_queued_ends_it(void **state)
+TEST(cancelling_what_is_queued_ends_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -52,9 +51,8 @@ static void cancelling_what_is_queued_ends_it(void **state)
     assert_int_equal(w.engine->ready.len, 0);
 }
 
-static void cancelling_what_is_scheduled_ends_it(void **state)
+TEST(cancelling_what_is_scheduled_ends_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 1000);
     world_turn(&w);
@@ -65,9 +63,8 @@ static void cancelling_what_is_scheduled_ends_it(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void cancelling_what_waits_for_a_retry_ends_it(void **state)
+TEST(cancelling_what_waits_for_a_retry_ends_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .retries = 3, .retry_ms = 1000);
@@ -78,9 +75,8 @@ static void cancelling_what_waits_for_a_retry_ends_it(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
 }
 
-static void cancelling_what_lies_beyond_the_horizon_ends_it(void **state)
+TEST(cancelling_what_lies_beyond_the_horizon_ends_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a =
         SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * HOUR_MS, .name = "a");
@@ -94,9 +90,8 @@ static void cancelling_what_lies_beyond_the_horizon_ends_it(void **state)
     assert_int_equal(state_of(&w, b->exec_id), EXEC_CANCELLED);
 }
 
-static void the_reason_is_the_callers_or_names_the_caller(void **state)
+TEST(the_reason_is_the_callers_or_names_the_caller)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w);
     const struct submission *b = SUBMIT(&w);
@@ -112,9 +107,8 @@ static void the_reason_is_the_callers_or_names_the_caller(void **state)
 
 /* ---- cancelling what runs */
 
-static void a_run_is_held_until_its_worker_says_that_it_is_gone(void **state)
+TEST(a_run_is_held_until_its_worker_says_that_it_is_gone)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .name = "nightly");
@@ -135,9 +129,8 @@ static void a_run_is_held_until_its_worker_says_that_it_is_gone(void **state)
     assert_int_equal(attempt_of(&w, job->exec_id, 1)->outcome, OUTCOME_STOPPED);
 }
 
-static void a_cancelled_job_is_cancelled_while_its_run_still_stops(void **state)
+TEST(a_cancelled_job_is_cancelled_while_its_run_still_stops)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -153,9 +146,8 @@ static void a_cancelled_job_is_cancelled_while_its_run_still_stops(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
 }
 
-static void a_run_that_stops_is_held_no_longer_than_its_lease(void **state)
+TEST(a_run_that_stops_is_held_no_longer_than_its_lease)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -170,9 +162,8 @@ static void a_run_that_stops_is_held_no_longer_than_its_lease(void **state)
     assert_int_equal(x->lost, 0);
 }
 
-static void a_run_that_stops_is_renewed_while_its_worker_holds_it(void **state)
+TEST(a_run_that_stops_is_renewed_while_its_worker_holds_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -190,9 +181,8 @@ static void a_run_that_stops_is_renewed_while_its_worker_holds_it(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
 }
 
-static void a_success_after_the_cancel_is_still_cancelled(void **state)
+TEST(a_success_after_the_cancel_is_still_cancelled)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -208,9 +198,8 @@ static void a_success_after_the_cancel_is_still_cancelled(void **state)
     assert_int_equal(attempt_of(&w, job->exec_id, 1)->outcome, OUTCOME_STOPPED);
 }
 
-static void a_success_before_the_cancel_wins_in_the_same_turn(void **state)
+TEST(a_success_before_the_cancel_wins_in_the_same_turn)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -225,9 +214,8 @@ static void a_success_before_the_cancel_wins_in_the_same_turn(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-static void a_parked_worker_is_told_to_stop_at_once(void **state)
+TEST(a_parked_worker_is_told_to_stop_at_once)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -242,9 +230,8 @@ static void a_parked_worker_is_told_to_stop_at_once(void **state)
     assert_int_equal(poll->cmd.reply.poll.stops[0].token, lease.token);
 }
 
-static void a_worker_that_was_told_is_parked_until_there_is_news(void **state)
+TEST(a_worker_that_was_told_is_parked_until_there_is_news)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -262,9 +249,8 @@ static void a_worker_that_was_told_is_parked_until_there_is_news(void **state)
     assert_int_equal(next->cmd.reply.poll.stop_count, 1);
 }
 
-static void a_run_that_is_cancelled_on_its_way_never_starts(void **state)
+TEST(a_run_that_is_cancelled_on_its_way_never_starts)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -278,9 +264,8 @@ static void a_run_that_is_cancelled_on_its_way_never_starts(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
 }
 
-static void after_a_restart_a_worker_is_told_again(void **state)
+TEST(after_a_restart_a_worker_is_told_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -296,9 +281,8 @@ static void after_a_restart_a_worker_is_told_again(void **state)
 
 /* ---- cancelling twice, or in vain */
 
-static void a_second_cancel_changes_nothing(void **state)
+TEST(a_second_cancel_changes_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -311,9 +295,8 @@ static void a_second_cancel_changes_nothing(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void two_cancels_in_one_turn_are_one(void **state)
+TEST(two_cancels_in_one_turn_are_one)
 {
-    (void)state;
     WORLD(w);
     const struct submission *near = SUBMIT(&w);
     const struct submission *far = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * HOUR_MS);
@@ -329,9 +312,8 @@ static void two_cancels_in_one_turn_are_one(void **state)
     assert_int_equal(w.delta.job_count, 2);
 }
 
-static void what_has_ended_cannot_be_cancelled(void **state)
+TEST(what_has_ended_cannot_be_cancelled)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -344,18 +326,16 @@ static void what_has_ended_cannot_be_cancelled(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void what_never_was_cannot_be_cancelled(void **state)
+TEST(what_never_was_cannot_be_cancelled)
 {
-    (void)state;
     WORLD(w);
     assert_int_equal(cancel_job(&w, 77)->cmd.reply.rc, RC_NOT_FOUND);
     assert_int_equal(cancel_exec(&w, 77)->cmd.reply.rc, RC_NOT_FOUND);
     assert_int_equal(retry(&w, 77)->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void a_damaged_record_is_reported_as_such(void **state)
+TEST(a_damaged_record_is_reported_as_such)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * HOUR_MS, .name = "a");
@@ -369,9 +349,8 @@ static void a_damaged_record_is_reported_as_such(void **state)
 
 /* ---- running again */
 
-static void what_has_ended_can_run_again(void **state)
+TEST(what_has_ended_can_run_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .name = "nightly", .priority = 700);
@@ -393,9 +372,8 @@ static void what_has_ended_can_run_again(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_COMPLETED);
 }
 
-static void what_is_unfinished_cannot_run_again(void **state)
+TEST(what_is_unfinished_cannot_run_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *queued = SUBMIT(&w);
@@ -409,9 +387,8 @@ static void what_is_unfinished_cannot_run_again(void **state)
     assert_int_equal(retry(&w, queued->exec_id)->cmd.reply.rc, RC_CONFLICT);
 }
 
-static void two_of_one_turn_run_it_again_once(void **state)
+TEST(two_of_one_turn_run_it_again_once)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .name = "nightly");
@@ -425,9 +402,8 @@ static void two_of_one_turn_run_it_again_once(void **state)
     assert_int_equal(w.table.claims[CLAIM_NAME].len, 1);
 }
 
-static void a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running(void **state)
+TEST(a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *old = SUBMIT(&w, .name = "nightly");
@@ -441,9 +417,8 @@ static void a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running(void *
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void a_name_is_taken_again_by_running_again(void **state)
+TEST(a_name_is_taken_again_by_running_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *old = SUBMIT(&w, .name = "nightly");
@@ -455,9 +430,8 @@ static void a_name_is_taken_again_by_running_again(void **state)
     assert_int_equal(young->rc, RC_CONFLICT);
 }
 
-static void what_ends_in_this_very_turn_is_asked_for_again(void **state)
+TEST(what_ends_in_this_very_turn_is_asked_for_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .name = "nightly");
@@ -475,9 +449,8 @@ static void what_ends_in_this_very_turn_is_asked_for_again(void **state)
     assert_int_equal(retry(&w, lease.exec_id)->cmd.reply.rc, RC_OK);
 }
 
-static void running_again_needs_room_in_memory(void **state)
+TEST(running_again_needs_room_in_memory)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.live_max = 1;
     WORLD_WITH(w, options);
@@ -494,9 +467,8 @@ static void running_again_needs_room_in_memory(void **state)
     assert_int_equal(retry(&w, job->exec_id)->cmd.reply.rc, RC_OK);
 }
 
-static void a_name_claimed_for_a_damaged_job_is_given_back(void **state)
+TEST(a_name_claimed_for_a_damaged_job_is_given_back)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .name = "nightly");
@@ -511,9 +483,8 @@ static void a_name_claimed_for_a_damaged_job_is_given_back(void **state)
     assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
-static void what_was_cancelled_can_run_again(void **state)
+TEST(what_was_cancelled_can_run_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -523,40 +494,4 @@ static void what_was_cancelled_can_run_again(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
     assert_int_equal(cancel_job(&w, job->job_id)->cmd.reply.rc, RC_OK);
     assert_int_equal(state_of(&w, asked->cmd.reply.exec_id), EXEC_CANCELLED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancelling_what_is_queued_ends_it),
-        cmocka_unit_test(cancelling_what_is_scheduled_ends_it),
-        cmocka_unit_test(cancelling_what_waits_for_a_retry_ends_it),
-        cmocka_unit_test(cancelling_what_lies_beyond_the_horizon_ends_it),
-        cmocka_unit_test(the_reason_is_the_callers_or_names_the_caller),
-        cmocka_unit_test(a_run_is_held_until_its_worker_says_that_it_is_gone),
-        cmocka_unit_test(a_cancelled_job_is_cancelled_while_its_run_still_stops),
-        cmocka_unit_test(a_run_that_stops_is_held_no_longer_than_its_lease),
-        cmocka_unit_test(a_run_that_stops_is_renewed_while_its_worker_holds_it),
-        cmocka_unit_test(a_success_after_the_cancel_is_still_cancelled),
-        cmocka_unit_test(a_success_before_the_cancel_wins_in_the_same_turn),
-        cmocka_unit_test(a_parked_worker_is_told_to_stop_at_once),
-        cmocka_unit_test(a_worker_that_was_told_is_parked_until_there_is_news),
-        cmocka_unit_test(a_run_that_is_cancelled_on_its_way_never_starts),
-        cmocka_unit_test(after_a_restart_a_worker_is_told_again),
-        cmocka_unit_test(a_second_cancel_changes_nothing),
-        cmocka_unit_test(two_cancels_in_one_turn_are_one),
-        cmocka_unit_test(what_has_ended_cannot_be_cancelled),
-        cmocka_unit_test(what_never_was_cannot_be_cancelled),
-        cmocka_unit_test(a_damaged_record_is_reported_as_such),
-        cmocka_unit_test(what_has_ended_can_run_again),
-        cmocka_unit_test(what_is_unfinished_cannot_run_again),
-        cmocka_unit_test(two_of_one_turn_run_it_again_once),
-        cmocka_unit_test(a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running),
-        cmocka_unit_test(a_name_is_taken_again_by_running_again),
-        cmocka_unit_test(what_ends_in_this_very_turn_is_asked_for_again),
-        cmocka_unit_test(running_again_needs_room_in_memory),
-        cmocka_unit_test(a_name_claimed_for_a_damaged_job_is_given_back),
-        cmocka_unit_test(what_was_cancelled_can_run_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 #include "base/err.h"
+
+#include "base/test/test.h"
 #include "engine/core/left.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static void rows_are_kept_once_and_in_order(void **state)
+TEST(rows_are_kept_once_and_in_order)
 {
-    (void)state;
     CLEANUP(left_free) struct left l = {0};
     uint64_t ids[4];
     left_add(&l, 30, false);
@@ -23,9 +19,8 @@ static void rows_are_kept_once_and_in_order(void **state)
     assert_true(ids[0] == 10 && ids[1] == 30);
 }
 
-static void pages_go_round(void **state)
+TEST(pages_go_round)
 {
-    (void)state;
     CLEANUP(left_free) struct left l = {0};
     uint64_t ids[2];
     for (uint64_t id = 1; id <= 1000; id++)
@@ -38,9 +33,8 @@ static void pages_go_round(void **state)
     assert_int_equal(left_page(&l, 1000, 2, ids), 0);
 }
 
-static void what_went_is_taken_out(void **state)
+TEST(what_went_is_taken_out)
 {
-    (void)state;
     CLEANUP(left_free) struct left l = {0};
     for (uint64_t id = 1; id <= 10; id++)
         left_add(&l, id, id % 2 == 0);
@@ -51,14 +45,4 @@ static void what_went_is_taken_out(void **state)
     assert_true(left_has(&l, 10));
     left_remove(&l, NULL, 0);
     assert_int_equal(l.len, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_kept_once_and_in_order),
-        cmocka_unit_test(pages_go_round),
-        cmocka_unit_test(what_went_is_taken_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

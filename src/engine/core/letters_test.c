@@ -58,9 +58,8 @@ static struct asked *about(struct stage *s, enum command_kind kind, uint64_t exe
 
 /* ---- becoming one */
 
-static void what_has_used_up_its_attempts_is_a_dead_letter(void **state)
+TEST(what_has_used_up_its_attempts_is_a_dead_letter)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "nightly", .queue = "mail");
     const struct letter_rec *l = letter(s, id);
@@ -76,9 +75,8 @@ static void what_has_used_up_its_attempts_is_a_dead_letter(void **state)
     assert_true(l->line.len > 0);
 }
 
-static void each_reason_to_give_up_has_its_name(void **state)
+TEST(each_reason_to_give_up_has_its_name)
 {
-    (void)state;
     STAGE(s);
     uint64_t permanent = BURY(s, OUTCOME_PERMANENT, .retries = 3);
     uint64_t timeout = BURY(s, OUTCOME_TIMEOUT, .retries = 0);
@@ -89,9 +87,8 @@ static void each_reason_to_give_up_has_its_name(void **state)
     assert_int_equal(letter(s, other)->reason, LETTER_NOT_RETRIED);
 }
 
-static void what_lost_too_many_workers_is_a_dead_letter(void **state)
+TEST(what_lost_too_many_workers_is_a_dead_letter)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.lost_max = 1;
     STAGE_WITH(s, options);
@@ -103,9 +100,8 @@ static void what_lost_too_many_workers_is_a_dead_letter(void **state)
     assert_int_equal(letter(s, job->exec_id)->lost, 1);
 }
 
-static void what_will_be_tried_again_is_none_and_what_was_cancelled_is_none(void **state)
+TEST(what_will_be_tried_again_is_none_and_what_was_cancelled_is_none)
 {
-    (void)state;
     STAGE(s);
     const struct submission *job = SUBMIT(&s->w, .retries = 1);
     world_turn(&s->w);
@@ -119,9 +115,8 @@ static void what_will_be_tried_again_is_none_and_what_was_cancelled_is_none(void
 
 /* ---- one of them */
 
-static void a_letter_that_is_run_again_is_none_from_that_commit_on(void **state)
+TEST(a_letter_that_is_run_again_is_none_from_that_commit_on)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
     struct asked *asked = about(s, CMD_RETRY_LETTER, id);
@@ -133,9 +128,8 @@ static void a_letter_that_is_run_again_is_none_from_that_commit_on(void **state)
     assert_int_equal(about(s, CMD_RETRY_LETTER, id)->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void running_an_execution_again_takes_its_letter_too(void **state)
+TEST(running_an_execution_again_takes_its_letter_too)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED);
     assert_int_equal(about(s, CMD_RETRY_EXEC, id)->cmd.reply.rc, RC_OK);
@@ -156,9 +150,8 @@ static uint64_t run_again_with(struct stage *s, uint64_t id, const char *payload
     return asked->cmd.reply.exec_id;
 }
 
-static void a_letter_can_be_run_again_with_another_payload(void **state)
+TEST(a_letter_can_be_run_again_with_another_payload)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
     struct asked *asked = ask_about(&s->w, CMD_RETRY_LETTER, id);
@@ -175,9 +168,8 @@ static void a_letter_can_be_run_again_with_another_payload(void **state)
     assert_true(lease.exec_id == again && lease.own_payload && lease.spec.len == 0);
 }
 
-static void what_is_repeated_has_the_payload_of_the_run_before(void **state)
+TEST(what_is_repeated_has_the_payload_of_the_run_before)
 {
-    (void)state;
     STAGE(s);
     uint64_t first = BURY(s, OUTCOME_FAILED);
     uint64_t plain = run_again_with(s, first, NULL);
@@ -192,9 +184,8 @@ static void what_is_repeated_has_the_payload_of_the_run_before(void **state)
     assert_true(str_eq(((struct exec_rec *)map_get(all, third))->payload, STR("[3]")));
 }
 
-static void a_slot_can_be_run_again_with_another_payload(void **state)
+TEST(a_slot_can_be_run_again_with_another_payload)
 {
-    (void)state;
     STAGE(s);
     SUBMIT(&s->w, .every_ms = HOUR_MS);
     world_turn(&s->w);
@@ -210,9 +201,8 @@ static void a_slot_can_be_run_again_with_another_payload(void **state)
     assert_int_equal(rec->slot_ms, ((struct exec_rec *)map_get(&s->w.table.history, id))->slot_ms);
 }
 
-static void only_a_letter_can_be_retried_as_one(void **state)
+TEST(only_a_letter_can_be_retried_as_one)
 {
-    (void)state;
     STAGE(s);
     const struct submission *job = SUBMIT(&s->w);
     world_turn(&s->w);
@@ -224,9 +214,8 @@ static void only_a_letter_can_be_retried_as_one(void **state)
     assert_int_equal(about(s, CMD_DISCARD_LETTER, 4711)->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void a_letter_whose_name_is_taken_stays_one(void **state)
+TEST(a_letter_whose_name_is_taken_stays_one)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
     SUBMIT(&s->w, .name = "a");
@@ -235,9 +224,8 @@ static void a_letter_whose_name_is_taken_stays_one(void **state)
     assert_non_null(letter(s, id));
 }
 
-static void a_slot_of_a_cancelled_job_cannot_be_run_again(void **state)
+TEST(a_slot_of_a_cancelled_job_cannot_be_run_again)
 {
-    (void)state;
     STAGE(s);
     const struct submission *job = SUBMIT(&s->w, .every_ms = MINUTE_MS);
     world_turn(&s->w);
@@ -252,9 +240,8 @@ static void a_slot_of_a_cancelled_job_cannot_be_run_again(void **state)
     assert_non_null(letter(s, id));
 }
 
-static void discarding_and_running_again_in_one_turn_do_one_of_the_two(void **state)
+TEST(discarding_and_running_again_in_one_turn_do_one_of_the_two)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
     struct asked *discard = ask_about(&s->w, CMD_DISCARD_LETTER, id);
@@ -267,9 +254,8 @@ static void discarding_and_running_again_in_one_turn_do_one_of_the_two(void **st
     assert_null(letter(s, id));
 }
 
-static void a_discarded_letter_gives_its_name_back(void **state)
+TEST(a_discarded_letter_gives_its_name_back)
 {
-    (void)state;
     STAGE(s);
     uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
     ask_about(&s->w, CMD_DISCARD_LETTER, id);
@@ -297,9 +283,8 @@ static const struct operation_rec *operation(const struct stage *s, const struct
     return map_get(&s->w.table.operations, asked->cmd.reply.operations[0].id);
 }
 
-static void an_operation_goes_on_step_by_step_and_over_a_restart(void **state)
+TEST(an_operation_goes_on_step_by_step_and_over_a_restart)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.operation_step_max = 2;
     STAGE_WITH(s, options);
@@ -326,9 +311,8 @@ static void an_operation_goes_on_step_by_step_and_over_a_restart(void **state)
     assert_true(world_wait_ms(&s->w) > 0);
 }
 
-static void what_cannot_be_run_again_is_counted_and_stays(void **state)
+TEST(what_cannot_be_run_again_is_counted_and_stays)
 {
-    (void)state;
     STAGE(s);
     BURY(s, OUTCOME_FAILED, .name = "a");
     BURY(s, OUTCOME_FAILED, .name = "a");
@@ -343,9 +327,8 @@ static void what_cannot_be_run_again_is_counted_and_stays(void **state)
     assert_null(letter(s, third));
 }
 
-static void what_dies_later_is_none_of_its_business(void **state)
+TEST(what_dies_later_is_none_of_its_business)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.operation_step_max = 1;
     STAGE_WITH(s, options);
@@ -361,9 +344,8 @@ static void what_dies_later_is_none_of_its_business(void **state)
     assert_non_null(letter(s, later));
 }
 
-static void a_full_server_makes_an_operation_wait(void **state)
+TEST(a_full_server_makes_an_operation_wait)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.live_max = 1;
     STAGE_WITH(s, options);
@@ -382,9 +364,8 @@ static void a_full_server_makes_an_operation_wait(void **state)
     assert_int_equal(operation(s, asked)->state, OPERATION_DONE);
 }
 
-static void what_an_operation_has_no_room_for_keeps_neither_name_nor_key(void **state)
+TEST(what_an_operation_has_no_room_for_keeps_neither_name_nor_key)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.live_max = 1;
     STAGE_WITH(s, options);
@@ -398,9 +379,8 @@ static void what_an_operation_has_no_room_for_keeps_neither_name_nor_key(void **
     assert_int_equal(s->w.table.claims[CLAIM_UNIQUE].len, 0);
 }
 
-static void the_oldest_operation_that_is_done_makes_room(void **state)
+TEST(the_oldest_operation_that_is_done_makes_room)
 {
-    (void)state;
     STAGE(s);
     struct asked *first = operate(s, OPERATION_DISCARD, (struct letter_filter){0});
     for (int i = 1; i < OPERATIONS_MAX; i++)
@@ -417,9 +397,8 @@ static void the_oldest_operation_that_is_done_makes_room(void **state)
 
 /* ---- what is too old */
 
-static void letters_and_history_go_when_they_are_old_enough(void **state)
+TEST(letters_and_history_go_when_they_are_old_enough)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.letters_keep_ms = HOUR_MS;
     options.history_keep_ms = 2 * HOUR_MS;
@@ -442,9 +421,8 @@ static void letters_and_history_go_when_they_are_old_enough(void **state)
     assert_non_null(map_get(&s->w.table.forgotten, well[2]));
 }
 
-static void a_dead_letter_is_kept_with_its_history(void **state)
+TEST(a_dead_letter_is_kept_with_its_history)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.letters_keep_ms = 2 * HOUR_MS;
     options.history_keep_ms = HOUR_MS;
@@ -460,9 +438,8 @@ static void a_dead_letter_is_kept_with_its_history(void **state)
     assert_int_equal(state_of(&s->w, dead), EXEC_NONE);
 }
 
-static void what_began_long_ago_is_kept_from_its_end_on(void **state)
+TEST(what_began_long_ago_is_kept_from_its_end_on)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.history_keep_ms = HOUR_MS;
     STAGE_WITH(s, options);
@@ -479,9 +456,8 @@ static void what_began_long_ago_is_kept_from_its_end_on(void **state)
     assert_int_equal(state_of(&s->w, job->exec_id), EXEC_NONE);
 }
 
-static void alerts_go_when_they_are_old_unless_somebody_is_to_be_told(void **state)
+TEST(alerts_go_when_they_are_old_unless_somebody_is_to_be_told)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts_keep_ms = HOUR_MS;
     options.alerts.quiet_ms = 1;
@@ -506,9 +482,8 @@ static void alerts_go_when_they_are_old_unless_somebody_is_to_be_told(void **sta
     assert_int_equal(s->w.table.alerts.len, 0);
 }
 
-static void numbers_of_reports_go_by_their_hours(void **state)
+TEST(numbers_of_reports_go_by_their_hours)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.tallies_keep_ms = 2 * HOUR_MS;
     options.retain_rows_max = 1;
@@ -524,36 +499,4 @@ static void numbers_of_reports_go_by_their_hours(void **state)
     for (size_t i = 0; i < rows + 1; i++)
         world_pass(&s->w, HOUR_MS / 15);
     assert_int_equal(s->w.table.tallies.len, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_used_up_its_attempts_is_a_dead_letter),
-        cmocka_unit_test(each_reason_to_give_up_has_its_name),
-        cmocka_unit_test(what_lost_too_many_workers_is_a_dead_letter),
-        cmocka_unit_test(what_will_be_tried_again_is_none_and_what_was_cancelled_is_none),
-        cmocka_unit_test(a_letter_that_is_run_again_is_none_from_that_commit_on),
-        cmocka_unit_test(running_an_execution_again_takes_its_letter_too),
-        cmocka_unit_test(a_letter_can_be_run_again_with_another_payload),
-        cmocka_unit_test(what_is_repeated_has_the_payload_of_the_run_before),
-        cmocka_unit_test(a_slot_can_be_run_again_with_another_payload),
-        cmocka_unit_test(only_a_letter_can_be_retried_as_one),
-        cmocka_unit_test(a_letter_whose_name_is_taken_stays_one),
-        cmocka_unit_test(a_slot_of_a_cancelled_job_cannot_be_run_again),
-        cmocka_unit_test(discarding_and_running_again_in_one_turn_do_one_of_the_two),
-        cmocka_unit_test(a_discarded_letter_gives_its_name_back),
-        cmocka_unit_test(an_operation_goes_on_step_by_step_and_over_a_restart),
-        cmocka_unit_test(what_cannot_be_run_again_is_counted_and_stays),
-        cmocka_unit_test(what_dies_later_is_none_of_its_business),
-        cmocka_unit_test(a_full_server_makes_an_operation_wait),
-        cmocka_unit_test(what_an_operation_has_no_room_for_keeps_neither_name_nor_key),
-        cmocka_unit_test(the_oldest_operation_that_is_done_makes_room),
-        cmocka_unit_test(letters_and_history_go_when_they_are_old_enough),
-        cmocka_unit_test(a_dead_letter_is_kept_with_its_history),
-        cmocka_unit_test(what_began_long_ago_is_kept_from_its_end_on),
-        cmocka_unit_test(alerts_go_when_they_are_old_unless_somebody_is_to_be_told),
-        cmocka_unit_test(numbers_of_reports_go_by_their_hours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

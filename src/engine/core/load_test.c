@@ -13,9 +13,8 @@ static struct engine_options short_sighted(void)
     return options;
 }
 
-static void what_is_due_beyond_the_horizon_leaves_memory(void **state)
+TEST(what_is_due_beyond_the_horizon_leaves_memory)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     const struct submission *near = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10000);
@@ -27,9 +26,8 @@ static void what_is_due_beyond_the_horizon_leaves_memory(void **state)
     assert_int_equal(state_of(&w, far->exec_id), EXEC_SCHEDULED);
 }
 
-static void a_long_back_off_leaves_memory_too(void **state)
+TEST(a_long_back_off_leaves_memory_too)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w);
@@ -46,9 +44,8 @@ static void a_long_back_off_leaves_memory_too(void **state)
     assert_int_equal(fake_lease(&w, &f).attempt, 2);
 }
 
-static void the_engine_looks_again_when_half_the_horizon_is_gone(void **state)
+TEST(the_engine_looks_again_when_half_the_horizon_is_gone)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     const struct submission *far = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 14000);
@@ -62,9 +59,8 @@ static void the_engine_looks_again_when_half_the_horizon_is_gone(void **state)
     assert_int_equal(world_wait_ms(&w), far->due_ms - 4000 - w.now_ms);
 }
 
-static void many_due_at_one_moment_are_loaded_page_by_page(void **state)
+TEST(many_due_at_one_moment_are_loaded_page_by_page)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     const struct submission *jobs[10];
@@ -87,9 +83,8 @@ static void many_due_at_one_moment_are_loaded_page_by_page(void **state)
         assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_QUEUED);
 }
 
-static void a_job_for_the_middle_of_a_page_is_not_loaded_twice(void **state)
+TEST(a_job_for_the_middle_of_a_page_is_not_loaded_twice)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     for (size_t i = 0; i < 5; i++)
@@ -105,9 +100,8 @@ static void a_job_for_the_middle_of_a_page_is_not_loaded_twice(void **state)
     assert_int_equal(engine_live_count(w.engine), 7);
 }
 
-static void what_waits_beyond_the_room_for_it_goes_to_the_store(void **state)
+TEST(what_waits_beyond_the_room_for_it_goes_to_the_store)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.waiting_max = 20;
     options.load_max = 4;
@@ -127,9 +121,8 @@ static void what_waits_beyond_the_room_for_it_goes_to_the_store(void **state)
     assert_int_equal(w.engine->ready.len, 41);
 }
 
-static void what_is_near_stays_however_much_it_is(void **state)
+TEST(what_is_near_stays_however_much_it_is)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.waiting_max = 20;
     WORLD_WITH(w, options);
@@ -141,9 +134,8 @@ static void what_is_near_stays_however_much_it_is(void **state)
     assert_int_equal(engine_live_count(w.engine), 40);
 }
 
-static void more_than_enough_that_is_near_is_not_read_again_and_again(void **state)
+TEST(more_than_enough_that_is_near_is_not_read_again_and_again)
 {
-    (void)state;
     size_t read = 0;
     struct engine_options options = engine_defaults;
     options.waiting_max = 20;
@@ -162,9 +154,8 @@ static void more_than_enough_that_is_near_is_not_read_again_and_again(void **sta
     assert_in_range(read, 60, 120); /* each about once, as it comes near */
 }
 
-static void a_start_loads_what_is_near_and_turns_read_on(void **state)
+TEST(a_start_loads_what_is_near_and_turns_read_on)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -182,9 +173,8 @@ static void a_start_loads_what_is_near_and_turns_read_on(void **state)
     assert_true(world_wait_ms(&w) > 0);
 }
 
-static void every_far_job_runs_once_and_in_time(void **state)
+TEST(every_far_job_runs_once_and_in_time)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     WORLD_WITH(w, options);
     const struct submission *jobs[50];
@@ -204,9 +194,8 @@ static void every_far_job_runs_once_and_in_time(void **state)
     assert_int_equal(w.engine->ready.len, 50);
 }
 
-static void what_the_store_holds_needs_no_permission_for_its_lane(void **state)
+TEST(what_the_store_holds_needs_no_permission_for_its_lane)
 {
-    (void)state;
     struct engine_options options = short_sighted();
     options.lanes_max = 2;
     WORLD_WITH(w, options);
@@ -222,9 +211,8 @@ static void what_the_store_holds_needs_no_permission_for_its_lane(void **state)
 
 /* ---- loading */
 
-static void a_restart_changes_nothing(void **state)
+TEST(a_restart_changes_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 2, .queues = "default");
     SUBMIT(&w, .priority = 900, .name = "running");
@@ -244,9 +232,8 @@ static void a_restart_changes_nothing(void **state)
 }
 
 /* Records from the store come without payload: a worker must not be given the rest alone. */
-static void the_definition_of_a_loaded_job_is_left_to_the_store(void **state)
+TEST(the_definition_of_a_loaded_job_is_left_to_the_store)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -261,9 +248,8 @@ static void the_definition_of_a_loaded_job_is_left_to_the_store(void **state)
 
 /* Poll numbers are forgotten with a server: what a proxy held back since before the grant looks
  * like the newest poll to the next one. */
-static void an_old_poll_takes_nothing_away_after_a_restart(void **state)
+TEST(an_old_poll_takes_nothing_away_after_a_restart)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -279,9 +265,8 @@ static void an_old_poll_takes_nothing_away_after_a_restart(void **state)
     assert_true(was_accepted(report));
 }
 
-static void a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speaks(void **state)
+TEST(a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speaks)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -300,9 +285,8 @@ static void a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speak
     assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
 }
 
-static void a_loaded_lease_gets_a_full_term(void **state)
+TEST(a_loaded_lease_gets_a_full_term)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -317,9 +301,8 @@ static void a_loaded_lease_gets_a_full_term(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void ids_and_turns_go_on_where_they_were(void **state)
+TEST(ids_and_turns_go_on_where_they_were)
 {
-    (void)state;
     WORLD(w);
     const struct submission *old = SUBMIT(&w);
     world_turn(&w);
@@ -331,9 +314,8 @@ static void ids_and_turns_go_on_where_they_were(void **state)
     assert_int_equal(w.delta.turn, 2);
 }
 
-static void a_record_that_makes_no_sense_is_refused_at_load(void **state)
+TEST(a_record_that_makes_no_sense_is_refused_at_load)
 {
-    (void)state;
     WORLD(w);
     struct err err;
     struct job_rec job = {.id = 1, .version = 1, .state = JOB_ACTIVE, .spec = STR("damaged")};
@@ -358,9 +340,8 @@ static void a_record_that_makes_no_sense_is_refused_at_load(void **state)
     assert_int_equal(engine_live_count(w.engine), 0);
 }
 
-static void a_record_that_is_there_twice_is_refused_at_load(void **state)
+TEST(a_record_that_is_there_twice_is_refused_at_load)
 {
-    (void)state;
     WORLD(w);
     struct err err;
     struct job_rec job = {.id = 1,
@@ -375,9 +356,8 @@ static void a_record_that_is_there_twice_is_refused_at_load(void **state)
     assert_int_equal(engine_live_count(w.engine), 1);
 }
 
-static void a_loaded_definition_is_fetched_whole(void **state)
+TEST(a_loaded_definition_is_fetched_whole)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -385,31 +365,4 @@ static void a_loaded_definition_is_fetched_whole(void **state)
     world_restart(&w);
     struct poll_lease lease = fake_lease(&w, &f);
     assert_int_equal(lease.spec.len, 0); /* records have no payload: it would go out without */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_due_beyond_the_horizon_leaves_memory),
-        cmocka_unit_test(a_long_back_off_leaves_memory_too),
-        cmocka_unit_test(the_engine_looks_again_when_half_the_horizon_is_gone),
-        cmocka_unit_test(many_due_at_one_moment_are_loaded_page_by_page),
-        cmocka_unit_test(a_job_for_the_middle_of_a_page_is_not_loaded_twice),
-        cmocka_unit_test(what_waits_beyond_the_room_for_it_goes_to_the_store),
-        cmocka_unit_test(what_is_near_stays_however_much_it_is),
-        cmocka_unit_test(more_than_enough_that_is_near_is_not_read_again_and_again),
-        cmocka_unit_test(a_start_loads_what_is_near_and_turns_read_on),
-        cmocka_unit_test(every_far_job_runs_once_and_in_time),
-        cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),
-        cmocka_unit_test(a_restart_changes_nothing),
-        cmocka_unit_test(an_old_poll_takes_nothing_away_after_a_restart),
-        cmocka_unit_test(a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speaks),
-        cmocka_unit_test(the_definition_of_a_loaded_job_is_left_to_the_store),
-        cmocka_unit_test(a_loaded_lease_gets_a_full_term),
-        cmocka_unit_test(ids_and_turns_go_on_where_they_were),
-        cmocka_unit_test(a_record_that_makes_no_sense_is_refused_at_load),
-        cmocka_unit_test(a_record_that_is_there_twice_is_refused_at_load),
-        cmocka_unit_test(a_loaded_definition_is_fetched_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static void put(struct duo *s, enum inbox_kind kind, uint32_t bucket, uint64_t a
                                           .body = str_c(body)});
 }
 
-static void a_job_from_sql_is_made_in_the_commit_that_reads_it(void **state)
+TEST(a_job_from_sql_is_made_in_the_commit_that_reads_it)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
@@ -58,9 +57,8 @@ static void a_job_from_sql_is_made_in_the_commit_that_reads_it(void **state)
     assert_int_equal(s.a.table.live.len, 1);
 }
 
-static void what_makes_no_sense_is_shown_and_never_comes_again(void **state)
+TEST(what_makes_no_sense_is_shown_and_never_comes_again)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     put(&s, INBOX_SUBMIT, 0, 0, "bad");
@@ -73,9 +71,8 @@ static void what_makes_no_sense_is_shown_and_never_comes_again(void **state)
     assert_true(str_eq(rec->team, STR("red")) && rec->inbox_id == 1);
 }
 
-static void what_the_engine_refuses_is_shown_too(void **state)
+TEST(what_the_engine_refuses_is_shown_too)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     put(&s, INBOX_SUBMIT, 0, 0, REFUSED);
@@ -85,9 +82,8 @@ static void what_the_engine_refuses_is_shown_too(void **state)
 }
 
 /* Over HTTP somebody is told to ask again; here it is done for them. */
-static void a_key_that_is_being_decided_about_is_asked_for_again(void **state)
+TEST(a_key_that_is_being_decided_about_is_asked_for_again)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     put(&s, INBOX_SUBMIT, 0, WITH_KEY, REFUSED); /* gives the key back */
@@ -102,9 +98,8 @@ static void a_key_that_is_being_decided_about_is_asked_for_again(void **state)
     assert_int_equal(s.a.table.live.len, 1);
 }
 
-static void what_a_server_is_too_busy_for_waits_in_the_inbox(void **state)
+TEST(what_a_server_is_too_busy_for_waits_in_the_inbox)
 {
-    (void)state;
     struct engine_options with = options();
     with.live_max = 1;
     DUO_WITH(s, with);
@@ -123,9 +118,8 @@ static void what_a_server_is_too_busy_for_waits_in_the_inbox(void **state)
     assert_int_equal(s.a.table.rejected.len, 0);
 }
 
-static void a_cancel_finds_its_job_wherever_it_is(void **state)
+TEST(a_cancel_finds_its_job_wherever_it_is)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     const struct submission *job = SUBMIT(&s.b, .team = "red");
@@ -141,9 +135,8 @@ static void a_cancel_finds_its_job_wherever_it_is(void **state)
     assert_int_equal(s.a.table.rejected.len + s.b.table.rejected.len, 1);
 }
 
-static void nobody_cancels_jobs_of_another_team(void **state)
+TEST(nobody_cancels_jobs_of_another_team)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     const struct submission *blue = SUBMIT(&s.a, .team = "blue");
@@ -161,9 +154,8 @@ static void nobody_cancels_jobs_of_another_team(void **state)
     assert_int_equal(state_of(&s.a, far->exec_id), EXEC_SCHEDULED);
 }
 
-static void a_long_page_goes_on_in_the_next_turn(void **state)
+TEST(a_long_page_goes_on_in_the_next_turn)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     for (size_t i = 0; i < INBOX_PAGE + 5; i++)
@@ -177,9 +169,8 @@ static void a_long_page_goes_on_in_the_next_turn(void **state)
 }
 
 /* As the server does when a commit is refused: it divides what was read. */
-static void a_row_that_cannot_be_kept_is_found_and_rejected(void **state)
+TEST(a_row_that_cannot_be_kept_is_found_and_rejected)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     for (size_t i = 0; i < 10; i++)
@@ -229,9 +220,8 @@ static void put_in_queues(struct duo *s, size_t from, size_t count)
     }
 }
 
-static void what_waits_is_in_nobodys_way(void **state)
+TEST(what_waits_is_in_nobodys_way)
 {
-    (void)state;
     struct engine_options with = options();
     with.lanes_max = 1;
     DUO_WITH(s, with);
@@ -256,9 +246,8 @@ static void what_waits_is_in_nobodys_way(void **state)
 }
 
 /* One lane at a time: whatever order they are tried in, each has its turn. */
-static void whoever_waits_gets_there(void **state)
+TEST(whoever_waits_gets_there)
 {
-    (void)state;
     enum { WAITING = 30 };
     struct engine_options with = options();
     with.live_max = 2;
@@ -275,9 +264,8 @@ static void whoever_waits_gets_there(void **state)
     assert_int_equal(engine_mail_waiting(s.a.engine).waiting, 0);
 }
 
-static void what_waiting_cannot_lift_is_rejected(void **state)
+TEST(what_waiting_cannot_lift_is_rejected)
 {
-    (void)state;
     struct engine_options with = options();
     with.queues_max = 2;
     DUO_WITH(s, with);
@@ -289,9 +277,8 @@ static void what_waiting_cannot_lift_is_rejected(void **state)
                            STR("there are as many queues with work or settings as there may be")));
 }
 
-static void what_a_newer_version_says_stays_and_is_counted(void **state)
+TEST(what_a_newer_version_says_stays_and_is_counted)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     for (int i = 0; i < INBOX_PAGE + 1; i++)
@@ -311,9 +298,8 @@ static void what_a_newer_version_says_stays_and_is_counted(void **state)
 }
 
 /* Rows of both sorts stay, a page of the one and two of the other. */
-static void what_stays_of_two_sorts_is_not_read_round_after_round(void **state)
+TEST(what_stays_of_two_sorts_is_not_read_round_after_round)
 {
-    (void)state;
     struct engine_options with = options();
     with.lanes_max = 1;
     with.inbox_page = 2;
@@ -342,9 +328,8 @@ static const struct question *asked_for_submissions(struct world *w)
     return w->engine->reading.asked[MAIL_WISHES];
 }
 
-static void pages_are_halved_by_lost_turns_and_grow_again(void **state)
+TEST(pages_are_halved_by_lost_turns_and_grow_again)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     for (size_t i = 1; i <= 30; i++) {
@@ -370,9 +355,8 @@ static void pages_are_halved_by_lost_turns_and_grow_again(void **state)
     } while (rows < INBOX_PAGE || bytes < INBOX_PAGE_BYTES);
 }
 
-static void nothing_is_lost_with_a_turn(void **state)
+TEST(nothing_is_lost_with_a_turn)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     duo_settle(&s);
@@ -394,9 +378,8 @@ static void nothing_is_lost_with_a_turn(void **state)
 
 #define REPLACES "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0|u|0|1||"
 
-static void who_replaces_a_job_elsewhere_is_sent_there(void **state)
+TEST(who_replaces_a_job_elsewhere_is_sent_there)
 {
-    (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
     const struct submission *held = SUBMIT(&s.b, .team = "red", .unique = "u");
@@ -415,37 +398,11 @@ static void who_replaces_a_job_elsewhere_is_sent_there(void **state)
     assert_int_equal(s.a.table.rejected.len + s.b.table.rejected.len, 0);
 }
 
-static void nobody_looks_where_nobody_writes(void **state)
+TEST(nobody_looks_where_nobody_writes)
 {
-    (void)state;
     WORLD(w); /* table_answer would fail: there is no box */
     engine_mail(w.engine);
     world_turn(&w);
     world_pass(&w, HOUR_MS);
     assert_true(world_wait_ms(&w) > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_from_sql_is_made_in_the_commit_that_reads_it),
-        cmocka_unit_test(what_makes_no_sense_is_shown_and_never_comes_again),
-        cmocka_unit_test(a_key_that_is_being_decided_about_is_asked_for_again),
-        cmocka_unit_test(what_the_engine_refuses_is_shown_too),
-        cmocka_unit_test(what_a_server_is_too_busy_for_waits_in_the_inbox),
-        cmocka_unit_test(a_cancel_finds_its_job_wherever_it_is),
-        cmocka_unit_test(nobody_cancels_jobs_of_another_team),
-        cmocka_unit_test(a_long_page_goes_on_in_the_next_turn),
-        cmocka_unit_test(a_row_that_cannot_be_kept_is_found_and_rejected),
-        cmocka_unit_test(what_waits_is_in_nobodys_way),
-        cmocka_unit_test(whoever_waits_gets_there),
-        cmocka_unit_test(what_waiting_cannot_lift_is_rejected),
-        cmocka_unit_test(what_a_newer_version_says_stays_and_is_counted),
-        cmocka_unit_test(what_stays_of_two_sorts_is_not_read_round_after_round),
-        cmocka_unit_test(pages_are_halved_by_lost_turns_and_grow_again),
-        cmocka_unit_test(nothing_is_lost_with_a_turn),
-        cmocka_unit_test(who_replaces_a_job_elsewhere_is_sent_there),
-        cmocka_unit_test(nobody_looks_where_nobody_writes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

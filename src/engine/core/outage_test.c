@@ -36,9 +36,8 @@ static void outage_pass(struct world *w, int64_t ms)
     outage_turn(w);
 }
 
-static void a_poll_renews_what_it_names(void **state)
+TEST(a_poll_renews_what_it_names)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -53,9 +52,8 @@ static void a_poll_renews_what_it_names(void **state)
 }
 
 /* Probation is over for what was named long enough; that is written down when it can be. */
-static void a_suspect_passes_its_probation_when_the_store_is_back(void **state)
+TEST(a_suspect_passes_its_probation_when_the_store_is_back)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     for (int i = 0; i < 2; i++) { /* server and worker die together */
@@ -77,9 +75,8 @@ static void a_suspect_passes_its_probation_when_the_store_is_back(void **state)
     assert_true(exec_of(&w, job->exec_id)->v.proven);
 }
 
-static void a_result_waits_and_its_lease_with_it(void **state)
+TEST(a_result_waits_and_its_lease_with_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -95,9 +92,8 @@ static void a_result_waits_and_its_lease_with_it(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
+TEST(a_parked_poll_is_answered_when_its_time_is_over)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *before = ask_poll(&w, &f, 1);
@@ -113,9 +109,8 @@ static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
     assert_int_equal(within->cmd.reply.poll.lease_count, 0);
 }
 
-static void nobody_gets_work_and_nothing_comes_due(void **state)
+TEST(nobody_gets_work_and_nothing_comes_due)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *now = SUBMIT(&w);
@@ -131,9 +126,8 @@ static void nobody_gets_work_and_nothing_comes_due(void **state)
     assert_int_equal(again->cmd.reply.poll.lease_count, 2);
 }
 
-static void a_silent_worker_loses_its_leases_when_the_store_is_back(void **state)
+TEST(a_silent_worker_loses_its_leases_when_the_store_is_back)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -144,9 +138,8 @@ static void a_silent_worker_loses_its_leases_when_the_store_is_back(void **state
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void what_was_dropped_is_stopped_and_never_given_again(void **state)
+TEST(what_was_dropped_is_stopped_and_never_given_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -162,18 +155,4 @@ static void what_was_dropped_is_stopped_and_never_given_again(void **state)
     assert_int_equal(poll->cmd.reply.poll.stops[0].exec_id, job->exec_id);
     assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
     assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, other->exec_id);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poll_renews_what_it_names),
-        cmocka_unit_test(a_suspect_passes_its_probation_when_the_store_is_back),
-        cmocka_unit_test(a_result_waits_and_its_lease_with_it),
-        cmocka_unit_test(a_parked_poll_is_answered_when_its_time_is_over),
-        cmocka_unit_test(nobody_gets_work_and_nothing_comes_due),
-        cmocka_unit_test(a_silent_worker_loses_its_leases_when_the_store_is_back),
-        cmocka_unit_test(what_was_dropped_is_stopped_and_never_given_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static const struct poll_reply *reply_of(const struct asked *asked)
 
 /* ---- what is not ours */
 
-static void what_other_servers_own_is_passed_over(void **state)
+TEST(what_other_servers_own_is_passed_over)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -64,9 +63,8 @@ static void what_other_servers_own_is_passed_over(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void what_is_ours_and_nobodys_must_stop(void **state)
+TEST(what_is_ours_and_nobodys_must_stop)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     uint64_t gone = id_next(&(struct id_gen){0}, 1794816000000, 3);
@@ -78,9 +76,8 @@ static void what_is_ours_and_nobodys_must_stop(void **state)
     assert_int_equal(reply_of(asked)->stops[0].exec_id, gone);
 }
 
-static void a_result_that_others_decide_about_gets_no_verdict(void **state)
+TEST(a_result_that_others_decide_about_gets_no_verdict)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -99,9 +96,8 @@ static void a_result_that_others_decide_about_gets_no_verdict(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-static void a_poll_with_results_of_others_is_answered_at_once(void **state)
+TEST(a_poll_with_results_of_others_is_answered_at_once)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *asked = ask_poll(&w, &f, 1);
@@ -112,9 +108,8 @@ static void a_poll_with_results_of_others_is_answered_at_once(void **state)
 
 /* ---- what every reply says */
 
-static void a_reply_says_what_the_server_owns(void **state)
+TEST(a_reply_says_what_the_server_owns)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *parked = ask_poll(&w, &f, 1);
@@ -130,9 +125,8 @@ static void a_reply_says_what_the_server_owns(void **state)
     }
 }
 
-static void who_is_alone_says_nothing_of_it(void **state)
+TEST(who_is_alone_says_nothing_of_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .queues = "a");
     SUBMIT(&w, .queue = "a");
@@ -144,9 +138,8 @@ static void who_is_alone_says_nothing_of_it(void **state)
     assert_int_equal(reply_of(asked)->backlog, 0);
 }
 
-static void a_reply_says_how_much_more_this_worker_could_take(void **state)
+TEST(a_reply_says_how_much_more_this_worker_could_take)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w, .queues = "a");
     for (size_t i = 0; i < 5; i++)
@@ -160,9 +153,8 @@ static void a_reply_says_how_much_more_this_worker_could_take(void **state)
     assert_int_equal(reply_of(asked)->backlog, 3);
 }
 
-static void a_backlog_of_what_may_not_start_is_none(void **state)
+TEST(a_backlog_of_what_may_not_start_is_none)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *pause = ask(&w, CMD_QUEUE);
@@ -176,9 +168,8 @@ static void a_backlog_of_what_may_not_start_is_none(void **state)
     assert_int_equal(reply_of(asked)->backlog, 0);
 }
 
-static void a_very_long_backlog_is_cut(void **state)
+TEST(a_very_long_backlog_is_cut)
 {
-    (void)state;
     HALF_WORLD(w);
     w.relaxed = true;
     struct fake f = HIRE(&w);
@@ -191,9 +182,8 @@ static void a_very_long_backlog_is_cut(void **state)
 
 /* ---- workers that others have registered */
 
-static void a_worker_of_another_server_is_found_in_the_store(void **state)
+TEST(a_worker_of_another_server_is_found_in_the_store)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     const struct submission *job = SUBMIT(&w);
@@ -209,9 +199,8 @@ static void a_worker_of_another_server_is_found_in_the_store(void **state)
     assert_null(report->cmd.questions); /* it is in memory now */
 }
 
-static void a_result_may_come_with_the_first_poll_of_a_worker(void **state)
+TEST(a_result_may_come_with_the_first_poll_of_a_worker)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     SUBMIT(&w);
@@ -232,9 +221,8 @@ static void a_result_may_come_with_the_first_poll_of_a_worker(void **state)
     assert_true(was_accepted(again)); /* the answer of before got lost */
 }
 
-static void two_first_polls_in_one_turn_are_of_one_worker(void **state)
+TEST(two_first_polls_in_one_turn_are_of_one_worker)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     SUBMIT(&w);
@@ -245,9 +233,8 @@ static void two_first_polls_in_one_turn_are_of_one_worker(void **state)
     assert_int_equal(reply_of(second)->lease_count, 1);
 }
 
-static void a_worker_that_nobody_registered_is_told_so(void **state)
+TEST(a_worker_that_nobody_registered_is_told_so)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = {.id = foreign_id(9)};
     struct asked *asked = ask_poll(&w, &f, 1);
@@ -256,9 +243,8 @@ static void a_worker_that_nobody_registered_is_told_so(void **state)
     assert_int_equal(asked->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void a_worker_that_drains_elsewhere_drains_here(void **state)
+TEST(a_worker_that_drains_elsewhere_drains_here)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, true);
     SUBMIT(&w);
@@ -269,9 +255,8 @@ static void a_worker_that_drains_elsewhere_drains_here(void **state)
     assert_true(reply_of(asked)->drain);
 }
 
-static void only_its_home_writes_down_that_a_worker_drains(void **state)
+TEST(only_its_home_writes_down_that_a_worker_drains)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake far = hire_elsewhere(&w, false);
     struct fake near = HIRE(&w);
@@ -287,9 +272,8 @@ static void only_its_home_writes_down_that_a_worker_drains(void **state)
     assert_int_equal(w.delta.workers[0].worker.id, near.id);
 }
 
-static void a_silent_worker_of_another_server_leaves_memory_only(void **state)
+TEST(a_silent_worker_of_another_server_leaves_memory_only)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake far = hire_elsewhere(&w, false);
     ask_poll(&w, &far, 1)->cmd.poll.wait_ms = 0;
@@ -305,9 +289,8 @@ static void a_silent_worker_of_another_server_leaves_memory_only(void **state)
 }
 
 /* A server without its store refuses polls for long; its first turn hears one, and would forget who sent it. */
-static void a_worker_of_another_server_that_polls_is_not_forgotten(void **state)
+TEST(a_worker_of_another_server_that_polls_is_not_forgotten)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake far = hire_elsewhere(&w, false);
     ask_poll(&w, &far, 1)->cmd.poll.wait_ms = 0;
@@ -323,9 +306,8 @@ static void a_worker_of_another_server_that_polls_is_not_forgotten(void **state)
 }
 
 /* It may be talking to all others; those that start must find its record. */
-static void its_home_is_patient_with_a_silent_worker(void **state)
+TEST(its_home_is_patient_with_a_silent_worker)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     world_pass(&w, w.options.forget_ms * 20);
@@ -336,9 +318,8 @@ static void its_home_is_patient_with_a_silent_worker(void **state)
     assert_true(w.delta.workers[0].forget);
 }
 
-static void a_server_that_owns_nothing_registers_nobody(void **state)
+TEST(a_server_that_owns_nothing_registers_nobody)
 {
-    (void)state;
     WORLD(w);
     world_own(&w, (struct partition_set){.count = PARTITIONS});
     struct asked *asked = ask_register(&w, &(struct skills){.slots = 1});
@@ -346,9 +327,8 @@ static void a_server_that_owns_nothing_registers_nobody(void **state)
     assert_int_equal(asked->cmd.reply.rc, RC_BUSY);
 }
 
-static void nobody_is_called_unknown_while_the_store_is_away(void **state)
+TEST(nobody_is_called_unknown_while_the_store_is_away)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     struct asked *asked = ask_poll(&w, &f, 1);
@@ -367,9 +347,8 @@ static void nobody_is_called_unknown_while_the_store_is_away(void **state)
 
 /* ---- partitions that move */
 
-static void a_lease_whose_partition_came_is_renewed_by_its_new_owner(void **state)
+TEST(a_lease_whose_partition_came_is_renewed_by_its_new_owner)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     const struct submission *job = SUBMIT(&w);
@@ -390,9 +369,8 @@ static void a_lease_whose_partition_came_is_renewed_by_its_new_owner(void **stat
 }
 
 /* The worker may not have heard yet that the partition is here, and name it elsewhere. */
-static void a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it(void **state)
+TEST(a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     const struct submission *job = SUBMIT(&w);
@@ -412,9 +390,8 @@ static void a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_i
 }
 
 /* A store hands over the workers that are at home here; others hold leases, too. */
-static void leases_of_a_worker_are_known_before_it_is(void **state)
+TEST(leases_of_a_worker_are_known_before_it_is)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = hire_elsewhere(&w, false);
     const struct submission *kept = SUBMIT(&w);
@@ -444,9 +421,8 @@ static void leases_of_a_worker_are_known_before_it_is(void **state)
 
 /* ---- keys and numbers */
 
-static void unique_work_that_others_have_is_returned_or_refused(void **state)
+TEST(unique_work_that_others_have_is_returned_or_refused)
 {
-    (void)state;
     WORLD(w);
     world_own(&w, theirs);
     const struct submission *first = SUBMIT(&w, .unique = "u");
@@ -468,9 +444,8 @@ static void unique_work_that_others_have_is_returned_or_refused(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void who_takes_the_place_of_an_engine_can_go_on_with_its_numbers(void **state)
+TEST(who_takes_the_place_of_an_engine_can_go_on_with_its_numbers)
 {
-    (void)state;
     HALF_WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -483,9 +458,8 @@ static void who_takes_the_place_of_an_engine_can_go_on_with_its_numbers(void **s
 
 /* ---- letting go */
 
-static void a_poll_is_let_go_without_what_an_undone_turn_granted(void **state)
+TEST(a_poll_is_let_go_without_what_an_undone_turn_granted)
 {
-    (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *parked = ask_poll(&w, &f, 1);
@@ -500,37 +474,4 @@ static void a_poll_is_let_go_without_what_an_undone_turn_granted(void **state)
     assert_int_equal(parked->cmd.reply.poll.lease_count, 0);
     assert_int_equal(parked->cmd.reply.poll.owned.bits, ours.bits);
     w.relaxed = true;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_other_servers_own_is_passed_over),
-        cmocka_unit_test(what_is_ours_and_nobodys_must_stop),
-        cmocka_unit_test(a_result_that_others_decide_about_gets_no_verdict),
-        cmocka_unit_test(a_poll_with_results_of_others_is_answered_at_once),
-        cmocka_unit_test(a_reply_says_what_the_server_owns),
-        cmocka_unit_test(who_is_alone_says_nothing_of_it),
-        cmocka_unit_test(a_reply_says_how_much_more_this_worker_could_take),
-        cmocka_unit_test(a_backlog_of_what_may_not_start_is_none),
-        cmocka_unit_test(a_very_long_backlog_is_cut),
-        cmocka_unit_test(a_worker_of_another_server_is_found_in_the_store),
-        cmocka_unit_test(a_result_may_come_with_the_first_poll_of_a_worker),
-        cmocka_unit_test(two_first_polls_in_one_turn_are_of_one_worker),
-        cmocka_unit_test(a_worker_that_nobody_registered_is_told_so),
-        cmocka_unit_test(a_worker_that_drains_elsewhere_drains_here),
-        cmocka_unit_test(only_its_home_writes_down_that_a_worker_drains),
-        cmocka_unit_test(a_silent_worker_of_another_server_leaves_memory_only),
-        cmocka_unit_test(a_worker_of_another_server_that_polls_is_not_forgotten),
-        cmocka_unit_test(its_home_is_patient_with_a_silent_worker),
-        cmocka_unit_test(a_server_that_owns_nothing_registers_nobody),
-        cmocka_unit_test(nobody_is_called_unknown_while_the_store_is_away),
-        cmocka_unit_test(a_lease_whose_partition_came_is_renewed_by_its_new_owner),
-        cmocka_unit_test(a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it),
-        cmocka_unit_test(leases_of_a_worker_are_known_before_it_is),
-        cmocka_unit_test(unique_work_that_others_have_is_returned_or_refused),
-        cmocka_unit_test(who_takes_the_place_of_an_engine_can_go_on_with_its_numbers),
-        cmocka_unit_test(a_poll_is_let_go_without_what_an_undone_turn_granted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

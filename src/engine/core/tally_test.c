@@ -30,9 +30,8 @@ static void run(struct world *w, struct fake *f, unsigned count, enum outcome ou
     world_turn(w);
 }
 
-static void the_ends_of_a_turn_are_a_row_for_each_scope(void **state)
+TEST(the_ends_of_a_turn_are_a_row_for_each_scope)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 50);
     run(&w, &f, 50, OUTCOME_SUCCEEDED);
@@ -44,9 +43,8 @@ static void the_ends_of_a_turn_are_a_row_for_each_scope(void **state)
     assert_int_equal(count_of(&w, TALLY_QUEUE, "mail", EXEC_COMPLETED), 0);
 }
 
-static void what_was_cancelled_says_nothing(void **state)
+TEST(what_was_cancelled_says_nothing)
 {
-    (void)state;
     WORLD(w);
     struct submission *job = SUBMIT(&w, .queue = "mail");
     world_turn(&w);
@@ -55,9 +53,8 @@ static void what_was_cancelled_says_nothing(void **state)
     assert_int_equal(w.delta.tally_count, 0);
 }
 
-static void a_job_that_recurs_has_numbers_of_its_own(void **state)
+TEST(a_job_that_recurs_has_numbers_of_its_own)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
@@ -93,9 +90,8 @@ static uint64_t sla_of(const struct world *w, enum tally_sla kind, uint64_t *ret
     return count;
 }
 
-static void a_job_that_recurs_counts_how_it_stands_to_its_sla(void **state)
+TEST(a_job_that_recurs_counts_how_it_stands_to_its_sla)
 {
-    (void)state;
     WORLD(w);
     uint64_t ms;
     SUBMIT(&w, .every_ms = HOUR_MS, .sla = {.max_ms = 1000, .policy = SLA_FLEXIBLE});
@@ -123,9 +119,8 @@ static void a_job_that_recurs_counts_how_it_stands_to_its_sla(void **state)
     assert_int_equal(sla_of(&w, TALLY_SLA_MET, &ms), 0);
 }
 
-static void a_job_that_runs_once_has_no_numbers_of_its_own(void **state)
+TEST(a_job_that_runs_once_has_no_numbers_of_its_own)
 {
-    (void)state;
     WORLD(w);
     uint64_t ms;
     struct fake f = HIRE(&w, .slots = 1);
@@ -137,16 +132,4 @@ static void a_job_that_runs_once_has_no_numbers_of_its_own(void **state)
     assert_int_equal(count_of(&w, TALLY_ALL, "", EXEC_COMPLETED), 1);
     for (enum tally_sla kind = 0; kind < TALLY_SLA_KINDS; kind++)
         assert_int_equal(sla_of(&w, kind, &ms), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ends_of_a_turn_are_a_row_for_each_scope),
-        cmocka_unit_test(what_was_cancelled_says_nothing),
-        cmocka_unit_test(a_job_that_recurs_has_numbers_of_its_own),
-        cmocka_unit_test(a_job_that_recurs_counts_how_it_stands_to_its_sla),
-        cmocka_unit_test(a_job_that_runs_once_has_no_numbers_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

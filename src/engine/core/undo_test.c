@@ -2,8 +2,9 @@
  * workers that lose replies, repeat themselves, forget and lie.
  *
  * The seed is the first argument or BELFRY_SEED, else 1; BELFRY_TURNS says how many turns. */
-#include "base/rng_test.h"
 #include "engine/test/fake.h"
+
+#include "base/test/test.h"
 #include "engine/test/jobs.h"
 
 enum { FAKES = 6, REMEMBERED = 64, DEPENDS_MAX = 3 };
@@ -391,9 +392,8 @@ static struct engine_options narrow_options(void)
     return options;
 }
 
-static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(void **state)
+TEST(a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again)
 {
-    (void)state;
     struct engine_options options = narrow_options();
     struct chaos *c = MEM_NEW(struct chaos);
     c->rng = seed;
@@ -417,16 +417,14 @@ static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(
     free(c);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again),
-    };
-    char *from_environment[] = {argv[0], getenv("BELFRY_SEED")};
+    (void)state;
     const char *turns = getenv("BELFRY_TURNS");
-    bool given = argc > 1 || from_environment[1] == NULL;
-    seed = given ? rng_for_test(argc, argv) : rng_for_test(2, from_environment);
+    seed = test_rng();
     if (turns != NULL)
         assert_true(str_to_u64(str_c(turns), &turn_count));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

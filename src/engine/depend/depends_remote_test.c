@@ -11,9 +11,8 @@ static struct submission *settle_one(struct duo *s, struct submission *item)
     return item;
 }
 
-static void a_dependant_elsewhere_is_blocked_until_it_hears_of_the_end(void **state)
+TEST(a_dependant_elsewhere_is_blocked_until_it_hears_of_the_end)
 {
-    (void)state;
     DUO(s);
     struct fake f = HIRE(&s.a);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a));
@@ -35,9 +34,8 @@ static void a_dependant_elsewhere_is_blocked_until_it_hears_of_the_end(void **st
     assert_int_equal(s.box.rows.len, 0);
 }
 
-static void an_upstream_that_ended_long_ago_is_known_at_once(void **state)
+TEST(an_upstream_that_ended_long_ago_is_known_at_once)
 {
-    (void)state;
     DUO(s);
     struct fake f = HIRE(&s.a);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a));
@@ -54,9 +52,8 @@ static void an_upstream_that_ended_long_ago_is_known_at_once(void **state)
     assert_int_equal(s.a.table.waiters.len, 0);
 }
 
-static void a_job_that_is_nowhere_is_refused(void **state)
+TEST(a_job_that_is_nowhere_is_refused)
 {
-    (void)state;
     DUO(s);
     const struct submission *item = SUBMIT(&s.b, .after = ON(UINT64_C(1) << 23, DEPENDS_SUCCESS));
     duo_settle(&s);
@@ -64,9 +61,8 @@ static void a_job_that_is_nowhere_is_refused(void **state)
     assert_int_equal(s.box.rows.len, 0);
 }
 
-static void one_that_ends_first_takes_its_name_off_the_list(void **state)
+TEST(one_that_ends_first_takes_its_name_off_the_list)
 {
-    (void)state;
     DUO(s);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a));
     const struct submission *down =
@@ -80,9 +76,8 @@ static void one_that_ends_first_takes_its_name_off_the_list(void **state)
     assert_int_equal(s.box.rows.len, 0);
 }
 
-static void word_and_cancel_may_cross(void **state)
+TEST(word_and_cancel_may_cross)
 {
-    (void)state;
     DUO(s);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a));
     const struct submission *down =
@@ -96,9 +91,8 @@ static void word_and_cancel_may_cross(void **state)
     assert_int_equal(state_of(&s.b, down->exec_id), EXEC_CANCELLED);
 }
 
-static void it_waits_for_the_last_of_many_here_and_there(void **state)
+TEST(it_waits_for_the_last_of_many_here_and_there)
 {
-    (void)state;
     DUO(s);
     const struct submission *far = settle_one(&s, SUBMIT(&s.a));
     const struct submission *near = settle_one(&s, SUBMIT(&s.b));
@@ -118,9 +112,8 @@ static void it_waits_for_the_last_of_many_here_and_there(void **state)
 }
 
 /* Restarts one of them at every step of the way. */
-static void whoever_dies_the_word_arrives_once(void **state)
+TEST(whoever_dies_the_word_arrives_once)
 {
-    (void)state;
     for (unsigned dies = 0; dies < 16; dies++) {
         DUO(s);
         const struct submission *up = settle_one(&s, SUBMIT(&s.a));
@@ -146,9 +139,8 @@ static void whoever_dies_the_word_arrives_once(void **state)
     }
 }
 
-static void slots_wait_for_slots_elsewhere(void **state)
+TEST(slots_wait_for_slots_elsewhere)
 {
-    (void)state;
     DUO(s);
     struct fake f = HIRE(&s.a);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a, .every_ms = MINUTE_MS));
@@ -170,9 +162,8 @@ static void slots_wait_for_slots_elsewhere(void **state)
     assert_int_equal(s.a.table.waiters.len, 0);
 }
 
-static void a_slot_whose_upstream_failed_is_skipped_and_says_which(void **state)
+TEST(a_slot_whose_upstream_failed_is_skipped_and_says_which)
 {
-    (void)state;
     DUO(s);
     struct fake f = HIRE(&s.a);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a, .every_ms = MINUTE_MS));
@@ -190,9 +181,8 @@ static void a_slot_whose_upstream_failed_is_skipped_and_says_which(void **state)
     assert_non_null(strstr(error.ptr, id_format(id, ID_EXEC, up->exec_id).ptr));
 }
 
-static void nothing_is_sent_where_one_owns_both(void **state)
+TEST(nothing_is_sent_where_one_owns_both)
 {
-    (void)state;
     DUO(s);
     const struct submission *up = settle_one(&s, SUBMIT(&s.a));
     settle_one(&s, SUBMIT(&s.a, .after = ON(up->job_id, DEPENDS_SUCCESS)));
@@ -226,9 +216,8 @@ static const struct submission *submit_both(struct world *w, const struct submis
     return down;
 }
 
-static void who_waits_for_what_went_elsewhere_asks_there(void **state)
+TEST(who_waits_for_what_went_elsewhere_asks_there)
 {
-    (void)state;
     DUO(s);
     const struct submission *up;
     const struct submission *down = submit_both(&s.a, &up);
@@ -239,9 +228,8 @@ static void who_waits_for_what_went_elsewhere_asks_there(void **state)
     assert_int_equal(s.box.rows.items[0].from, down->exec_id);
 }
 
-static void an_end_that_nobody_told_is_found_when_both_are_back(void **state)
+TEST(an_end_that_nobody_told_is_found_when_both_are_back)
 {
-    (void)state;
     DUO(s);
     const struct submission *up;
     const struct submission *down = submit_both(&s.a, &up);
@@ -251,23 +239,4 @@ static void an_end_that_nobody_told_is_found_when_both_are_back(void **state)
     world_own(&s.a, partition_all(2));
     world_turn(&s.a);
     assert_int_equal(state_of(&s.a, down->exec_id), EXEC_QUEUED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dependant_elsewhere_is_blocked_until_it_hears_of_the_end),
-        cmocka_unit_test(an_upstream_that_ended_long_ago_is_known_at_once),
-        cmocka_unit_test(a_job_that_is_nowhere_is_refused),
-        cmocka_unit_test(one_that_ends_first_takes_its_name_off_the_list),
-        cmocka_unit_test(word_and_cancel_may_cross),
-        cmocka_unit_test(it_waits_for_the_last_of_many_here_and_there),
-        cmocka_unit_test(whoever_dies_the_word_arrives_once),
-        cmocka_unit_test(slots_wait_for_slots_elsewhere),
-        cmocka_unit_test(a_slot_whose_upstream_failed_is_skipped_and_says_which),
-        cmocka_unit_test(nothing_is_sent_where_one_owns_both),
-        cmocka_unit_test(who_waits_for_what_went_elsewhere_asks_there),
-        cmocka_unit_test(an_end_that_nobody_told_is_found_when_both_are_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

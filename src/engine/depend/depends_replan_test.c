@@ -64,9 +64,8 @@ static struct scene half_met(struct world *w)
 }
 
 /* Moved to a later moment, with a restart before that, behind it, or at neither. */
-static void what_was_met_is_asked_again_for_a_later_moment(void **state)
+TEST(what_was_met_is_asked_again_for_a_later_moment)
 {
-    (void)state;
     for (unsigned dies = 0; dies < 8; dies++) {
         WORLD(w);
         struct scene p = half_met(&w);
@@ -96,9 +95,8 @@ static void what_was_met_is_asked_again_for_a_later_moment(void **state)
     }
 }
 
-static void what_was_met_is_asked_again_for_a_moment_that_is_now(void **state)
+TEST(what_was_met_is_asked_again_for_a_moment_that_is_now)
 {
-    (void)state;
     for (unsigned dies = 0; dies < 4; dies++) {
         WORLD(w);
         struct scene p = half_met(&w);
@@ -120,9 +118,8 @@ static void what_was_met_is_asked_again_for_a_moment_that_is_now(void **state)
     }
 }
 
-static void what_is_met_in_the_turn_of_the_edit_is_asked_again_too(void **state)
+TEST(what_is_met_in_the_turn_of_the_edit_is_asked_again_too)
 {
-    (void)state;
     WORLD(w);
     struct scene p = half_met(&w);
     EDIT(&w, p.down->job_id, 1, true, .queue = "down");
@@ -140,9 +137,8 @@ static void what_is_met_in_the_turn_of_the_edit_is_asked_again_too(void **state)
     assert_int_equal(edge_state(&w, p.down->job_id, p.slow->job_id), DEPENDENCY_PER_SLOT);
 }
 
-static void a_job_that_runs_once_stays_met_whatever_becomes_of_it(void **state)
+TEST(a_job_that_runs_once_stays_met_whatever_becomes_of_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *slots = SUBMIT(&w, .every_ms = HOUR_MS, .queue = "slots");
     const struct submission *once = SUBMIT(&w, .queue = "once");
@@ -166,9 +162,8 @@ static void a_job_that_runs_once_stays_met_whatever_becomes_of_it(void **state)
     assert_int_equal(state_of(&w, down->exec_id), EXEC_QUEUED);
 }
 
-static void an_edit_of_something_else_asks_nothing_again(void **state)
+TEST(an_edit_of_something_else_asks_nothing_again)
 {
-    (void)state;
     WORLD(w);
     struct scene p = half_met(&w);
     EDIT(&w, p.down->job_id, 1, false, .queue = "other");
@@ -179,9 +174,8 @@ static void an_edit_of_something_else_asks_nothing_again(void **state)
 }
 
 /* A calendar holds it, with everything met; its rules count again when its moment is another. */
-static void what_a_calendar_holds_asks_again_for_its_new_moment(void **state)
+TEST(what_a_calendar_holds_asks_again_for_its_new_moment)
 {
-    (void)state;
     WORLD(w);
     char text[100];
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS, .queue = "up");
@@ -208,9 +202,8 @@ static void what_a_calendar_holds_asks_again_for_its_new_moment(void **state)
 }
 
 /* The upstreams are decided about elsewhere; either server may die on the way. */
-static void an_upstream_elsewhere_is_asked_again_too(void **state)
+TEST(an_upstream_elsewhere_is_asked_again_too)
 {
-    (void)state;
     for (unsigned dies = 0; dies < 8; dies++) {
         DUO(s);
         const struct submission *fast = SUBMIT(&s.a, .every_ms = HOUR_MS, .queue = "fast");
@@ -247,18 +240,4 @@ static void an_upstream_elsewhere_is_asked_again_too(void **state)
         assert_int_equal(state_of(&s.b, down->exec_id), EXEC_QUEUED);
         assert_int_equal(s.a.table.waiters.len, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_met_is_asked_again_for_a_later_moment),
-        cmocka_unit_test(what_was_met_is_asked_again_for_a_moment_that_is_now),
-        cmocka_unit_test(what_is_met_in_the_turn_of_the_edit_is_asked_again_too),
-        cmocka_unit_test(a_job_that_runs_once_stays_met_whatever_becomes_of_it),
-        cmocka_unit_test(an_edit_of_something_else_asks_nothing_again),
-        cmocka_unit_test(what_a_calendar_holds_asks_again_for_its_new_moment),
-        cmocka_unit_test(an_upstream_elsewhere_is_asked_again_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,8 @@ static void pass(struct world *w, int64_t ms)
     }
 }
 
-static void a_slot_waits_for_the_slot_of_the_same_moment(void **state)
+TEST(a_slot_waits_for_the_slot_of_the_same_moment)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     const struct dependency_wish first = {.number = 0, .type = DEPENDS_SUCCESS};
@@ -88,9 +87,8 @@ static void a_slot_waits_for_the_slot_of_the_same_moment(void **state)
     assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_PER_SLOT);
 }
 
-static void a_slot_that_is_over_long_since_decides_at_once(void **state)
+TEST(a_slot_that_is_over_long_since_decides_at_once)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -109,9 +107,8 @@ static void a_slot_that_is_over_long_since_decides_at_once(void **state)
     assert_non_null(newest(&w, bad->job_id, EXEC_SCHEDULED)); /* and goes on */
 }
 
-static void an_earlier_slot_that_still_runs_does_not_count(void **state)
+TEST(an_earlier_slot_that_still_runs_does_not_count)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS); /* overlap: skip */
     world_turn(&w);
@@ -128,9 +125,8 @@ static void an_earlier_slot_that_still_runs_does_not_count(void **state)
     assert_int_equal(state_of(&w, any->exec_id), EXEC_QUEUED); /* skipped is complete, no more */
 }
 
-static void without_a_slot_before_its_own_there_is_nothing_to_wait_for(void **state)
+TEST(without_a_slot_before_its_own_there_is_nothing_to_wait_for)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -144,9 +140,8 @@ static void without_a_slot_before_its_own_there_is_nothing_to_wait_for(void **st
     assert_int_equal(edge_state(&w, b->job_id, up->job_id), DEPENDENCY_MET);
 }
 
-static void a_slot_that_is_still_ahead_is_waited_for(void **state)
+TEST(a_slot_that_is_still_ahead_is_waited_for)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -163,9 +158,8 @@ static void a_slot_that_is_still_ahead_is_waited_for(void **state)
     assert_int_equal(state_of(&w, down->exec_id), EXEC_SKIPPED);
 }
 
-static void a_cancelled_upstream_never_succeeds_again(void **state)
+TEST(a_cancelled_upstream_never_succeeds_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -184,9 +178,8 @@ static void a_cancelled_upstream_never_succeeds_again(void **state)
     assert_int_equal(count_in(&w, down->job_id, EXEC_SKIPPED), 2);
 }
 
-static void a_job_that_runs_once_holds_every_slot_until_it_is_over(void **state)
+TEST(a_job_that_runs_once_holds_every_slot_until_it_is_over)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .queue = "slow");
     world_turn(&w);
@@ -202,9 +195,8 @@ static void a_job_that_runs_once_holds_every_slot_until_it_is_over(void **state)
     assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 3);
 }
 
-static void a_job_that_failed_skips_every_slot_until_it_is_run_again(void **state)
+TEST(a_job_that_failed_skips_every_slot_until_it_is_run_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w);
     world_turn(&w);
@@ -223,9 +215,8 @@ static void a_job_that_failed_skips_every_slot_until_it_is_run_again(void **stat
     assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 1);
 }
 
-static void a_job_that_runs_once_waits_for_the_slot_before_its_time(void **state)
+TEST(a_job_that_runs_once_waits_for_the_slot_before_its_time)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -248,9 +239,8 @@ static void a_job_that_runs_once_waits_for_the_slot_before_its_time(void **state
     assert_int_equal(edge_state(&w, later->job_id, up->job_id), DEPENDENCY_IMPOSSIBLE);
 }
 
-static void what_waits_for_a_job_and_a_slot_waits_for_both(void **state)
+TEST(what_waits_for_a_job_and_a_slot_waits_for_both)
 {
-    (void)state;
     WORLD(w);
     const struct submission *slots = SUBMIT(&w, .every_ms = HOUR_MS, .queue = "slots");
     const struct submission *once = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * MINUTE_MS);
@@ -278,9 +268,8 @@ static void what_waits_for_a_job_and_a_slot_waits_for_both(void **state)
     assert_int_equal(state_of(&w, down->exec_id), EXEC_QUEUED);
 }
 
-static void a_server_that_starts_knows_what_its_slots_wait_for(void **state)
+TEST(a_server_that_starts_knows_what_its_slots_wait_for)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -298,9 +287,8 @@ static void a_server_that_starts_knows_what_its_slots_wait_for(void **state)
     assert_int_equal(state_of(&w, not_met->exec_id), EXEC_SKIPPED);
 }
 
-static void a_slot_that_waits_for_others_is_under_way(void **state)
+TEST(a_slot_that_waits_for_others_is_under_way)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10 * HOUR_MS);
     world_turn(&w);
@@ -329,9 +317,8 @@ static void a_slot_that_waits_for_others_is_under_way(void **state)
     assert_int_equal(count_in(&w, replace->job_id, EXEC_QUEUED), 1);
 }
 
-static void a_run_that_somebody_asks_for_waits_for_nothing(void **state)
+TEST(a_run_that_somebody_asks_for_waits_for_nothing)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10 * HOUR_MS);
     world_turn(&w);
@@ -344,9 +331,8 @@ static void a_run_that_somebody_asks_for_waits_for_nothing(void **state)
     assert_int_equal(state_of(&w, asked->cmd.reply.exec_id), EXEC_QUEUED);
 }
 
-static void rules_end_with_their_job(void **state)
+TEST(rules_end_with_their_job)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -362,9 +348,8 @@ static void rules_end_with_their_job(void **state)
     assert_int_equal(w.engine->standing.len, 0);
 }
 
-static void rules_stay_while_their_job_is_beyond_the_horizon(void **state)
+TEST(rules_stay_while_their_job_is_beyond_the_horizon)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = 10 * HOUR_MS);
     world_turn(&w);
@@ -379,9 +364,8 @@ static void rules_stay_while_their_job_is_beyond_the_horizon(void **state)
     assert_int_equal(state_of(&w, down->exec_id), EXEC_BLOCKED);
 }
 
-static void chains_of_slots_are_told_in_one_turn(void **state)
+TEST(chains_of_slots_are_told_in_one_turn)
 {
-    (void)state;
     enum { LENGTH = 50 };
     WORLD(w);
     const struct submission *jobs[LENGTH];
@@ -407,9 +391,8 @@ static void plain_turn(struct world *w)
     world_commit(w);
 }
 
-static void ten_thousand_that_wait_for_one_slot_ask_once(void **state)
+TEST(ten_thousand_that_wait_for_one_slot_ask_once)
 {
-    (void)state;
     enum { COUNT = 10000 };
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
@@ -453,9 +436,8 @@ static void grow_old(struct world *w, int64_t ms)
         pass(w, 10 * MINUTE_MS);
 }
 
-static void a_job_that_ran_once_settles_the_rule_and_may_be_deleted(void **state)
+TEST(a_job_that_ran_once_settles_the_rule_and_may_be_deleted)
 {
-    (void)state;
     struct engine_options options = keep_for_an_hour();
     WORLD_WITH(w, options);
     const struct submission *up = SUBMIT(&w);
@@ -479,9 +461,8 @@ static void a_job_that_ran_once_settles_the_rule_and_may_be_deleted(void **state
 }
 
 /* It waits when its upstream ends, and others of its job that are in line do. */
-static void one_that_waits_settles_it_with_the_end(void **state)
+TEST(one_that_waits_settles_it_with_the_end)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w);
     world_turn(&w);
@@ -498,9 +479,8 @@ static void one_that_waits_settles_it_with_the_end(void **state)
     assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 3);
 }
 
-static void what_failed_stays_for_those_that_wait_for_its_success(void **state)
+TEST(what_failed_stays_for_those_that_wait_for_its_success)
 {
-    (void)state;
     struct engine_options options = keep_for_an_hour();
     WORLD_WITH(w, options);
     const struct submission *up = SUBMIT(&w, .retries = 0);
@@ -520,9 +500,8 @@ static void what_failed_stays_for_those_that_wait_for_its_success(void **state)
     assert_null(map_get(&w.table.history, up->exec_id)); /* nobody names it any more */
 }
 
-static void a_failed_slot_stays_as_long_as_it_is_the_newest(void **state)
+TEST(a_failed_slot_stays_as_long_as_it_is_the_newest)
 {
-    (void)state;
     struct engine_options options = keep_for_an_hour();
     WORLD_WITH(w, options);
     const struct submission *up = SUBMIT(&w, .every_ms = 24 * HOUR_MS, .retries = 0);
@@ -537,9 +516,8 @@ static void a_failed_slot_stays_as_long_as_it_is_the_newest(void **state)
 }
 
 /* Nobody named it while it was there. */
-static void a_deleted_slot_does_not_count_as_met(void **state)
+TEST(a_deleted_slot_does_not_count_as_met)
 {
-    (void)state;
     struct engine_options options = keep_for_an_hour();
     WORLD_WITH(w, options);
     const struct submission *up = SUBMIT(&w, .every_ms = 24 * HOUR_MS, .retries = 0);
@@ -555,33 +533,4 @@ static void a_deleted_slot_does_not_count_as_met(void **state)
     pass(&w, HOUR_MS);
     assert_int_equal(state_of(&w, success->exec_id), EXEC_SKIPPED);
     assert_int_equal(state_of(&w, any->exec_id), EXEC_QUEUED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_that_ran_once_settles_the_rule_and_may_be_deleted),
-        cmocka_unit_test(one_that_waits_settles_it_with_the_end),
-        cmocka_unit_test(what_failed_stays_for_those_that_wait_for_its_success),
-        cmocka_unit_test(a_failed_slot_stays_as_long_as_it_is_the_newest),
-        cmocka_unit_test(a_deleted_slot_does_not_count_as_met),
-        cmocka_unit_test(a_slot_waits_for_the_slot_of_the_same_moment),
-        cmocka_unit_test(a_slot_that_is_over_long_since_decides_at_once),
-        cmocka_unit_test(an_earlier_slot_that_still_runs_does_not_count),
-        cmocka_unit_test(without_a_slot_before_its_own_there_is_nothing_to_wait_for),
-        cmocka_unit_test(a_slot_that_is_still_ahead_is_waited_for),
-        cmocka_unit_test(a_cancelled_upstream_never_succeeds_again),
-        cmocka_unit_test(a_job_that_runs_once_holds_every_slot_until_it_is_over),
-        cmocka_unit_test(a_job_that_failed_skips_every_slot_until_it_is_run_again),
-        cmocka_unit_test(a_job_that_runs_once_waits_for_the_slot_before_its_time),
-        cmocka_unit_test(what_waits_for_a_job_and_a_slot_waits_for_both),
-        cmocka_unit_test(a_server_that_starts_knows_what_its_slots_wait_for),
-        cmocka_unit_test(a_slot_that_waits_for_others_is_under_way),
-        cmocka_unit_test(a_run_that_somebody_asks_for_waits_for_nothing),
-        cmocka_unit_test(rules_end_with_their_job),
-        cmocka_unit_test(rules_stay_while_their_job_is_beyond_the_horizon),
-        cmocka_unit_test(chains_of_slots_are_told_in_one_turn),
-        cmocka_unit_test(ten_thousand_that_wait_for_one_slot_ask_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static bool trail_says(const struct world *w, uint64_t exec_id, const char *text
     return found;
 }
 
-static void a_dependant_is_ready_in_the_turn_in_which_its_upstream_ends(void **state)
+TEST(a_dependant_is_ready_in_the_turn_in_which_its_upstream_ends)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *a = SUBMIT(&w);
@@ -61,9 +60,8 @@ static void a_dependant_is_ready_in_the_turn_in_which_its_upstream_ends(void **s
     assert_int_equal(job_state_of(&w, b->job_id), JOB_COMPLETED);
 }
 
-static void each_type_waits_for_its_own_end(void **state)
+TEST(each_type_waits_for_its_own_end)
 {
-    (void)state;
     static const struct {
         enum outcome outcome;
         enum exec_state expected[3]; /* of success, failure, completion */
@@ -98,9 +96,8 @@ static void each_type_waits_for_its_own_end(void **state)
     }
 }
 
-static void one_that_can_never_run_is_skipped_and_says_why(void **state)
+TEST(one_that_can_never_run_is_skipped_and_says_why)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     char id[ID_TEXT_MAX];
@@ -124,9 +121,8 @@ static void one_that_can_never_run_is_skipped_and_says_why(void **state)
 }
 
 /* Skipped is neither a success nor a failure. */
-static void a_skip_runs_down_the_whole_chain(void **state)
+TEST(a_skip_runs_down_the_whole_chain)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct dependency_wish on[] = {
@@ -147,9 +143,8 @@ static void a_skip_runs_down_the_whole_chain(void **state)
     assert_int_equal(state_of(&w, s[4].exec_id), EXEC_QUEUED);
 }
 
-static void it_waits_until_the_last_of_many_is_over(void **state)
+TEST(it_waits_until_the_last_of_many_is_over)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *ups[3];
@@ -172,9 +167,8 @@ static void it_waits_until_the_last_of_many_is_over(void **state)
     assert_int_equal(state_of(&w, b->exec_id), EXEC_QUEUED);
 }
 
-static void an_upstream_beyond_the_horizon_still_finds_its_dependants(void **state)
+TEST(an_upstream_beyond_the_horizon_still_finds_its_dependants)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 50 * HOUR_MS);
     world_turn(&w);
@@ -188,9 +182,8 @@ static void an_upstream_beyond_the_horizon_still_finds_its_dependants(void **sta
     assert_int_equal(state_of(&w, b->exec_id), EXEC_QUEUED);
 }
 
-static void a_cancelled_upstream_is_over_only_when_its_run_is(void **state)
+TEST(a_cancelled_upstream_is_over_only_when_its_run_is)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *a = SUBMIT(&w);
@@ -209,9 +202,8 @@ static void a_cancelled_upstream_is_over_only_when_its_run_is(void **state)
     assert_int_equal(state_of(&w, c->exec_id), EXEC_QUEUED);
 }
 
-static void a_failed_attempt_is_not_yet_a_failure(void **state)
+TEST(a_failed_attempt_is_not_yet_a_failure)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *a = SUBMIT(&w, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 1000);
@@ -225,9 +217,8 @@ static void a_failed_attempt_is_not_yet_a_failure(void **state)
     assert_int_equal(state_of(&w, b->exec_id), EXEC_QUEUED);
 }
 
-static void a_time_of_its_own_holds_a_dependant_too(void **state)
+TEST(a_time_of_its_own_holds_a_dependant_too)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w);
     world_turn(&w);
@@ -243,9 +234,8 @@ static void a_time_of_its_own_holds_a_dependant_too(void **state)
     assert_int_equal(state_of(&w, b->exec_id), EXEC_QUEUED);
 }
 
-static void a_cancelled_dependant_waits_for_nothing(void **state)
+TEST(a_cancelled_dependant_waits_for_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *a = SUBMIT(&w);
@@ -260,9 +250,8 @@ static void a_cancelled_dependant_waits_for_nothing(void **state)
     assert_int_equal(state_of(&w, c->exec_id), EXEC_QUEUED);
 }
 
-static void a_skipped_job_runs_when_somebody_asks_again(void **state)
+TEST(a_skipped_job_runs_when_somebody_asks_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w);
     world_turn(&w);
@@ -280,9 +269,8 @@ static void a_skipped_job_runs_when_somebody_asks_again(void **state)
 
 /* ---- batches */
 
-static void jobs_of_a_batch_may_name_one_another_before_and_behind(void **state)
+TEST(jobs_of_a_batch_may_name_one_another_before_and_behind)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct dependency_wish last[] = {
@@ -304,9 +292,8 @@ static void jobs_of_a_batch_may_name_one_another_before_and_behind(void **state)
     run_out(&w, &f, s[0].exec_id, OUTCOME_SUCCEEDED);
 }
 
-static void a_cycle_is_refused_and_named(void **state)
+TEST(a_cycle_is_refused_and_named)
 {
-    (void)state;
     WORLD(w);
     struct dependency_wish on[] = {
         {.number = 1, .type = DEPENDS_SUCCESS}, {.number = 2, .type = DEPENDS_SUCCESS},
@@ -335,9 +322,8 @@ static void a_cycle_is_refused_and_named(void **state)
     assert_int_equal(again->rc, RC_OK);
 }
 
-static void what_cannot_be_waited_for_is_refused(void **state)
+TEST(what_cannot_be_waited_for_is_refused)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w);
     world_turn(&w);
@@ -369,9 +355,8 @@ static void what_cannot_be_waited_for_is_refused(void **state)
     assert_int_equal(w.table.depends.len, 0);
 }
 
-static void more_than_the_server_may_hold_are_refused_as_busy(void **state)
+TEST(more_than_the_server_may_hold_are_refused_as_busy)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.edges_max = 1;
     WORLD_WITH(w, options);
@@ -517,34 +502,10 @@ static void assert_linear(const char *name, int64_t (*story_us)(size_t))
     assert_true(many_us < 9 * few_us);
 }
 
-static void chains_and_fans_of_ten_thousand_cost_no_more_than_their_length(void **state)
+TEST(chains_and_fans_of_ten_thousand_cost_no_more_than_their_length)
 {
-    (void)state;
     assert_linear("a chain that runs", chain_that_runs_us);
     assert_linear("a chain that is skipped", chain_that_fails_us);
     assert_linear("a fan-in", fan_in_us);
     assert_linear("names that nobody has", names_in_vain_us);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dependant_is_ready_in_the_turn_in_which_its_upstream_ends),
-        cmocka_unit_test(each_type_waits_for_its_own_end),
-        cmocka_unit_test(one_that_can_never_run_is_skipped_and_says_why),
-        cmocka_unit_test(a_skip_runs_down_the_whole_chain),
-        cmocka_unit_test(it_waits_until_the_last_of_many_is_over),
-        cmocka_unit_test(an_upstream_beyond_the_horizon_still_finds_its_dependants),
-        cmocka_unit_test(a_cancelled_upstream_is_over_only_when_its_run_is),
-        cmocka_unit_test(a_failed_attempt_is_not_yet_a_failure),
-        cmocka_unit_test(a_time_of_its_own_holds_a_dependant_too),
-        cmocka_unit_test(a_cancelled_dependant_waits_for_nothing),
-        cmocka_unit_test(a_skipped_job_runs_when_somebody_asks_again),
-        cmocka_unit_test(jobs_of_a_batch_may_name_one_another_before_and_behind),
-        cmocka_unit_test(a_cycle_is_refused_and_named),
-        cmocka_unit_test(what_cannot_be_waited_for_is_refused),
-        cmocka_unit_test(more_than_the_server_may_hold_are_refused_as_busy),
-        cmocka_unit_test(chains_and_fans_of_ten_thousand_cost_no_more_than_their_length),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,16 @@
 
 /* ---- workers */
 
-static void without_any_worker_it_says_so(void **state)
+TEST(without_any_worker_it_says_so)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
     assert_says(only(&w, job, BLOCKER_NO_WORKER)->text, "belfry worker");
 }
 
-static void a_handler_that_nobody_knows_is_named(void **state)
+TEST(a_handler_that_nobody_knows_is_named)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1, .handlers = "sms"}, 1);
     const struct submission *job = SUBMIT(&w, .handler = "send_email");
@@ -22,9 +20,8 @@ static void a_handler_that_nobody_knows_is_named(void **state)
     assert_true(str_eq(only(&w, job, BLOCKER_NO_HANDLER)->handler, STR("send_email")));
 }
 
-static void a_command_among_workers_that_run_none_says_so(void **state)
+TEST(a_command_among_workers_that_run_none_says_so)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1, .handlers = "sms", .no_commands = true}, 1);
     const struct submission *job = SUBMIT(&w);
@@ -32,9 +29,8 @@ static void a_command_among_workers_that_run_none_says_so(void **state)
     only(&w, job, BLOCKER_NO_COMMANDS);
 }
 
-static void a_queue_that_nobody_serves_is_named(void **state)
+TEST(a_queue_that_nobody_serves_is_named)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1, .queues = "default"}, 1);
     const struct submission *job = SUBMIT(&w, .queue = "mail");
@@ -44,9 +40,8 @@ static void a_queue_that_nobody_serves_is_named(void **state)
     assert_says(b->text, "1 worker could run it");
 }
 
-static void workers_without_a_free_slot_are_counted(void **state)
+TEST(workers_without_a_free_slot_are_counted)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     SUBMIT(&w);
@@ -58,9 +53,8 @@ static void workers_without_a_free_slot_are_counted(void **state)
     assert_int_equal(b->limit, 1);
 }
 
-static void workers_that_drain_take_nothing(void **state)
+TEST(workers_that_drain_take_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = hire_parked(&w, (struct skills){.slots = 1}, 1);
     ask_about(&w, CMD_DRAIN, f.id);
@@ -69,9 +63,8 @@ static void workers_that_drain_take_nothing(void **state)
     only(&w, job, BLOCKER_WORKERS_DRAINING);
 }
 
-static void workers_that_are_not_heard_are_not_counted_on(void **state)
+TEST(workers_that_are_not_heard_are_not_counted_on)
 {
-    (void)state;
     WORLD(w);
     HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -81,9 +74,8 @@ static void workers_that_are_not_heard_are_not_counted_on(void **state)
 
 /* ---- limits */
 
-static void a_full_queue_names_who_fills_it(void **state)
+TEST(a_full_queue_names_who_fills_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 9);
     ask_queue(&w, "mail", (struct queue_wish){.set_concurrency = true, .concurrency = 1});
@@ -100,9 +92,8 @@ static void a_full_queue_names_who_fills_it(void **state)
     assert_int_equal(b->execs[0], first->exec_id);
 }
 
-static void a_concurrency_key_names_its_holders_in_any_queue(void **state)
+TEST(a_concurrency_key_names_its_holders_in_any_queue)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 9);
     const struct submission *holders[3];
@@ -125,9 +116,8 @@ static void a_concurrency_key_names_its_holders_in_any_queue(void **state)
     assert_says(b->text, "its concurrency key 'db' is at 3 of 3, held by exec_");
 }
 
-static void only_some_of_many_holders_are_named(void **state)
+TEST(only_some_of_many_holders_are_named)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 20);
     for (size_t i = 0; i < 15; i++)
@@ -144,9 +134,8 @@ static void only_some_of_many_holders_are_named(void **state)
     assert_says(b->text, " and 5 more; ");
 }
 
-static void a_rate_says_when_the_next_start_is_allowed(void **state)
+TEST(a_rate_says_when_the_next_start_is_allowed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 9);
     SUBMIT(&w, .rate = "api", .starts = 1, .per_ms = MINUTE_MS);
@@ -161,9 +150,8 @@ static void a_rate_says_when_the_next_start_is_allowed(void **state)
 
 /* ---- the line */
 
-static void who_stands_before_it_is_counted_over_all_tracks_that_are_open(void **state)
+TEST(who_stands_before_it_is_counted_over_all_tracks_that_are_open)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     SUBMIT(&w, .key = "db", .limit = 1);
@@ -185,9 +173,8 @@ static void who_stands_before_it_is_counted_over_all_tracks_that_are_open(void *
     assert_int_equal(found->blocker_count, 2);
 }
 
-static void nobody_counts_beyond_a_thousand(void **state)
+TEST(nobody_counts_beyond_a_thousand)
 {
-    (void)state;
     WORLD(w);
     w.relaxed = true;
     for (size_t i = 0; i < 1200; i++)
@@ -203,9 +190,8 @@ static void nobody_counts_beyond_a_thousand(void **state)
 
 /* ---- several at once */
 
-static void three_blockers_at_once_are_all_told(void **state)
+TEST(three_blockers_at_once_are_all_told)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1, .queues = "default");
     SUBMIT(&w, .key = "db", .limit = 1);
@@ -221,9 +207,8 @@ static void three_blockers_at_once_are_all_told(void **state)
     assert_says(found->summary, "3 things hold it back; first of all: the queue 'mail'");
 }
 
-static void a_paused_job_in_a_paused_queue_with_limits_has_it_all(void **state)
+TEST(a_paused_job_in_a_paused_queue_with_limits_has_it_all)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     ask_queue(&w, "default", (struct queue_wish){.set_concurrency = true, .concurrency = 1});
@@ -244,9 +229,8 @@ static void a_paused_job_in_a_paused_queue_with_limits_has_it_all(void **state)
 }
 
 /* Two deaths with both of them running, then a worker that has one of them. */
-static void a_suspect_waits_for_a_worker_without_one(void **state)
+TEST(a_suspect_waits_for_a_worker_without_one)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w);
     const struct submission *second = SUBMIT(&w);
@@ -265,27 +249,4 @@ static void a_suspect_waits_for_a_worker_without_one(void **state)
     const struct blocker *b = only(&w, second, BLOCKER_PROBATION);
     assert_int_equal(b->used, 2);
     assert_says(b->text, "30s");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_any_worker_it_says_so),
-        cmocka_unit_test(a_handler_that_nobody_knows_is_named),
-        cmocka_unit_test(a_command_among_workers_that_run_none_says_so),
-        cmocka_unit_test(a_queue_that_nobody_serves_is_named),
-        cmocka_unit_test(workers_without_a_free_slot_are_counted),
-        cmocka_unit_test(workers_that_drain_take_nothing),
-        cmocka_unit_test(workers_that_are_not_heard_are_not_counted_on),
-        cmocka_unit_test(a_full_queue_names_who_fills_it),
-        cmocka_unit_test(a_concurrency_key_names_its_holders_in_any_queue),
-        cmocka_unit_test(only_some_of_many_holders_are_named),
-        cmocka_unit_test(a_rate_says_when_the_next_start_is_allowed),
-        cmocka_unit_test(who_stands_before_it_is_counted_over_all_tracks_that_are_open),
-        cmocka_unit_test(nobody_counts_beyond_a_thousand),
-        cmocka_unit_test(three_blockers_at_once_are_all_told),
-        cmocka_unit_test(a_paused_job_in_a_paused_queue_with_limits_has_it_all),
-        cmocka_unit_test(a_suspect_waits_for_a_worker_without_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@ static void report_failure(struct world *w, struct fake *f, const struct poll_le
 
 /* ---- somebody holds it back */
 
-static void a_paused_job_says_by_whom_since_when_and_why(void **state)
+TEST(a_paused_job_says_by_whom_since_when_and_why)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
@@ -31,9 +30,8 @@ static void a_paused_job_says_by_whom_since_when_and_why(void **state)
     assert_int_equal(found->blocker_count, 2);
 }
 
-static void a_pause_of_this_very_turn_is_told(void **state)
+TEST(a_pause_of_this_very_turn_is_told)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -47,9 +45,8 @@ static void a_pause_of_this_very_turn_is_told(void **state)
     assert_int_equal(b->since_ms, w.now_ms);
 }
 
-static void a_paused_queue_says_by_whom_and_how_to_resume_it(void **state)
+TEST(a_paused_queue_says_by_whom_and_how_to_resume_it)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     int64_t then_ms = w.now_ms;
@@ -73,9 +70,8 @@ static void put_calendar(struct world *w, const char *policy, int64_t from_ms, i
     world_turn(w);
 }
 
-static void what_a_calendar_holds_says_which_and_until_when(void **state)
+TEST(what_a_calendar_holds_says_which_and_until_when)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     int64_t end_ms = w.now_ms + 5 * MINUTE_MS;
@@ -93,9 +89,8 @@ static void what_a_calendar_holds_says_which_and_until_when(void **state)
                 "08:05:00Z");
 }
 
-static void a_slot_ahead_says_what_its_calendar_will_do(void **state)
+TEST(a_slot_ahead_says_what_its_calendar_will_do)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     put_calendar(&w, "skip", w.now_ms + MINUTE_MS, w.now_ms + 2 * MINUTE_MS);
@@ -106,9 +101,8 @@ static void a_slot_ahead_says_what_its_calendar_will_do(void **state)
                 ", and will be skipped then: calendar 'freeze', until 2027-01-15T08:02:00");
 }
 
-static void a_job_for_later_says_when(void **state)
+TEST(a_job_for_later_says_when)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     int64_t at_ms = w.now_ms + 5 * MINUTE_MS;
@@ -119,9 +113,8 @@ static void a_job_for_later_says_when(void **state)
     assert_says(b->text, "it is scheduled for 2027-01-15 08:05:00Z");
 }
 
-static void a_job_beyond_the_horizon_is_explained_and_stays_there(void **state)
+TEST(a_job_beyond_the_horizon_is_explained_and_stays_there)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 48 * HOUR_MS);
@@ -132,9 +125,8 @@ static void a_job_beyond_the_horizon_is_explained_and_stays_there(void **state)
     assert_null(map_get(&w.engine->jobs, job->job_id));
 }
 
-static void a_slot_with_stagger_says_both(void **state)
+TEST(a_slot_with_stagger_says_both)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     const struct submission *job = SUBMIT(&w, .cron = "0 9 * * *", .stagger_ms = 30 * MINUTE_MS);
@@ -147,9 +139,8 @@ static void a_slot_with_stagger_says_both(void **state)
     assert_says(b->text, " of stagger");
 }
 
-static void a_retry_says_when_it_comes_and_why_the_last_attempt_failed(void **state)
+TEST(a_retry_says_when_it_comes_and_why_the_last_attempt_failed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job =
@@ -165,9 +156,8 @@ static void a_retry_says_when_it_comes_and_why_the_last_attempt_failed(void **st
 
 /* ---- other runs of the same job */
 
-static void a_slot_that_waits_for_the_run_before_it_names_it(void **state)
+TEST(a_slot_that_waits_for_the_run_before_it_names_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w, .every_ms = 10000, .overlap = OVERLAP_QUEUE);
@@ -187,9 +177,8 @@ static void a_slot_that_waits_for_the_run_before_it_names_it(void **state)
 
 /* ---- what runs, and what is over */
 
-static void a_job_that_waits_for_others_names_them(void **state)
+TEST(a_job_that_waits_for_others_names_them)
 {
-    (void)state;
     WORLD(w);
     hire_parked(&w, (struct skills){.slots = 1, .queues = "default"}, 1);
     struct dependency_wish on[12];
@@ -212,9 +201,8 @@ static void a_job_that_waits_for_others_names_them(void **state)
     assert_int_equal(b->ahead, 12);
 }
 
-static void what_runs_is_blocked_by_nothing(void **state)
+TEST(what_runs_is_blocked_by_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -224,9 +212,8 @@ static void what_runs_is_blocked_by_nothing(void **state)
     assert_says(found->summary, "it runs on wrk_");
 }
 
-static void what_is_about_to_start_is_blocked_by_nothing(void **state)
+TEST(what_is_about_to_start_is_blocked_by_nothing)
 {
-    (void)state;
     WORLD(w);
     HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -234,9 +221,8 @@ static void what_is_about_to_start_is_blocked_by_nothing(void **state)
     assert_says(explain_job(&w, job)->summary, "nothing holds it back");
 }
 
-static void a_slot_that_waits_for_the_slot_of_another_job_names_it(void **state)
+TEST(a_slot_that_waits_for_the_slot_of_another_job_names_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -254,9 +240,8 @@ static void a_slot_that_waits_for_the_slot_of_another_job_names_it(void **state)
     assert_null(find(why, BLOCKER_OVERLAP));
 }
 
-static void what_expires_says_when(void **state)
+TEST(what_expires_says_when)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .expires_in_ms = HOUR_MS);
     const struct submission *later =
@@ -270,9 +255,8 @@ static void what_expires_says_when(void **state)
     assert_int_equal(explain(&w, CMD_EXPLAIN_EXEC, other->exec_id)->expires_ms, 0);
 }
 
-static void what_is_stopping_says_who_asked_and_for_whom_it_waits(void **state)
+TEST(what_is_stopping_says_who_asked_and_for_whom_it_waits)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -286,9 +270,8 @@ static void what_is_stopping_says_who_asked_and_for_whom_it_waits(void **state)
     assert_says(found->summary, "key:admin asked to stop it: a mistake; it is over when wrk_");
 }
 
-static void what_is_over_says_why(void **state)
+TEST(what_is_over_says_why)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -303,9 +286,8 @@ static void what_is_over_says_why(void **state)
     assert_true(str_eq(same->summary, b->text));
 }
 
-static void what_was_cancelled_says_by_whom_and_not_who_obeyed(void **state)
+TEST(what_was_cancelled_says_by_whom_and_not_who_obeyed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -319,9 +301,8 @@ static void what_was_cancelled_says_by_whom_and_not_who_obeyed(void **state)
     assert_says(b->text, ": cancelled: a mistake");
 }
 
-static void a_schedule_that_was_cancelled_says_so(void **state)
+TEST(a_schedule_that_was_cancelled_says_so)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -334,9 +315,8 @@ static void a_schedule_that_was_cancelled_says_so(void **state)
     assert_says(asked->cmd.reply.explanation->summary, ": cancelled: not needed");
 }
 
-static void what_is_not_there_cannot_be_explained(void **state)
+TEST(what_is_not_there_cannot_be_explained)
 {
-    (void)state;
     WORLD(w);
     struct asked *job = ask_about(&w, CMD_EXPLAIN_JOB, 99);
     struct asked *exec = ask_about(&w, CMD_EXPLAIN_EXEC, 99);
@@ -345,9 +325,8 @@ static void what_is_not_there_cannot_be_explained(void **state)
     assert_int_equal(exec->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void what_a_silent_worker_may_still_run_says_until_when(void **state)
+TEST(what_a_silent_worker_may_still_run_says_until_when)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w);
@@ -362,9 +341,8 @@ static void what_a_silent_worker_may_still_run_says_until_when(void **state)
     assert_says(explain_job(&w, job)->summary, "it runs on");
 }
 
-static void of_a_jobs_runs_the_one_that_waits_is_explained(void **state)
+TEST(of_a_jobs_runs_the_one_that_waits_is_explained)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job = SUBMIT(&w, .every_ms = 10000, .overlap = OVERLAP_PARALLEL);
@@ -378,33 +356,4 @@ static void of_a_jobs_runs_the_one_that_waits_is_explained(void **state)
     assert_int_equal(asked->cmd.reply.exec_state, EXEC_QUEUED);
     assert_int_not_equal(asked->cmd.reply.exec_id, lease.exec_id);
     assert_says(explain(&w, CMD_EXPLAIN_EXEC, lease.exec_id)->summary, "it runs on");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_paused_job_says_by_whom_since_when_and_why),
-        cmocka_unit_test(a_pause_of_this_very_turn_is_told),
-        cmocka_unit_test(a_paused_queue_says_by_whom_and_how_to_resume_it),
-        cmocka_unit_test(what_a_calendar_holds_says_which_and_until_when),
-        cmocka_unit_test(a_slot_ahead_says_what_its_calendar_will_do),
-        cmocka_unit_test(a_job_for_later_says_when),
-        cmocka_unit_test(a_job_beyond_the_horizon_is_explained_and_stays_there),
-        cmocka_unit_test(a_slot_with_stagger_says_both),
-        cmocka_unit_test(a_retry_says_when_it_comes_and_why_the_last_attempt_failed),
-        cmocka_unit_test(a_slot_that_waits_for_the_run_before_it_names_it),
-        cmocka_unit_test(a_job_that_waits_for_others_names_them),
-        cmocka_unit_test(what_runs_is_blocked_by_nothing),
-        cmocka_unit_test(what_is_about_to_start_is_blocked_by_nothing),
-        cmocka_unit_test(a_slot_that_waits_for_the_slot_of_another_job_names_it),
-        cmocka_unit_test(what_expires_says_when),
-        cmocka_unit_test(what_is_stopping_says_who_asked_and_for_whom_it_waits),
-        cmocka_unit_test(what_is_over_says_why),
-        cmocka_unit_test(what_was_cancelled_says_by_whom_and_not_who_obeyed),
-        cmocka_unit_test(a_schedule_that_was_cancelled_says_so),
-        cmocka_unit_test(what_is_not_there_cannot_be_explained),
-        cmocka_unit_test(what_a_silent_worker_may_still_run_says_until_when),
-        cmocka_unit_test(of_a_jobs_runs_the_one_that_waits_is_explained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

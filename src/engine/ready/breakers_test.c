@@ -49,9 +49,8 @@ static void call(struct world *w, struct fake *f, unsigned times, enum outcome o
     run(w, f, times, outcome, (struct wish){.handler = "mail"});
 }
 
-static void a_handler_that_fails_half_of_the_time_is_left_alone(void **state)
+TEST(a_handler_that_fails_half_of_the_time_is_left_alone)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,other");
     call(&w, &f, 2, OUTCOME_SUCCEEDED);
@@ -73,9 +72,8 @@ static void five_fail(struct world *w, struct fake *f)
     assert_int_equal(state_at(w, "handler:mail"), BREAKER_OPEN);
 }
 
-static void after_a_rest_one_probe_goes_and_its_success_lets_the_rest_follow(void **state)
+TEST(after_a_rest_one_probe_goes_and_its_success_lets_the_rest_follow)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -92,9 +90,8 @@ static void after_a_rest_one_probe_goes_and_its_success_lets_the_rest_follow(voi
     assert_int_equal(take(&w, &f, 8), 2);
 }
 
-static void a_probe_that_fails_opens_it_for_another_rest(void **state)
+TEST(a_probe_that_fails_opens_it_for_another_rest)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -112,9 +109,8 @@ static void a_probe_that_fails_opens_it_for_another_rest(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void a_probe_that_is_given_back_makes_way_for_the_next(void **state)
+TEST(a_probe_that_is_given_back_makes_way_for_the_next)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -129,9 +125,8 @@ static void a_probe_that_is_given_back_makes_way_for_the_next(void **state)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_HALF_OPEN);
 }
 
-static void an_open_breaker_outlives_a_restart(void **state)
+TEST(an_open_breaker_outlives_a_restart)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -143,9 +138,8 @@ static void an_open_breaker_outlives_a_restart(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void a_restart_sends_no_second_probe(void **state)
+TEST(a_restart_sends_no_second_probe)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -161,9 +155,8 @@ static void a_restart_sends_no_second_probe(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void what_nobody_calls_any_more_is_forgotten(void **state)
+TEST(what_nobody_calls_any_more_is_forgotten)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     call(&w, &f, 1, OUTCOME_FAILED);
@@ -176,9 +169,8 @@ static void what_nobody_calls_any_more_is_forgotten(void **state)
 }
 
 /* Joins and leaves a breaker that this turn wakes up to forget it. */
-static void refused_work_of_that_turn_leaves_nothing_of_it(void **state)
+TEST(refused_work_of_that_turn_leaves_nothing_of_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     SUBMIT(&w, .unique = "u", .when = WHEN_DELAY, .when_ms = HOUR_MS);
@@ -191,9 +183,8 @@ static void refused_work_of_that_turn_leaves_nothing_of_it(void **state)
     assert_null(breaker_of(&w, "handler:mail"));
 }
 
-static void somebody_who_knows_better_may_reset_it(void **state)
+TEST(somebody_who_knows_better_may_reset_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -210,9 +201,8 @@ static void somebody_who_knows_better_may_reset_it(void **state)
     assert_int_equal(reset->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void without_a_percentage_there_are_no_breakers(void **state)
+TEST(without_a_percentage_there_are_no_breakers)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.breaker.percent = 0;
     WORLD_WITH(w, options);
@@ -221,9 +211,8 @@ static void without_a_percentage_there_are_no_breakers(void **state)
     assert_null(breaker_of(&w, "handler:mail"));
 }
 
-static void it_is_explained(void **state)
+TEST(it_is_explained)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -237,9 +226,8 @@ static void it_is_explained(void **state)
 
 /* ---- whose breaker it is */
 
-static void a_command_has_none_unless_it_names_one(void **state)
+TEST(a_command_has_none_unless_it_names_one)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     run(&w, &f, 12, OUTCOME_FAILED, (struct wish){.queue = "default"});
@@ -255,9 +243,8 @@ static void a_command_has_none_unless_it_names_one(void **state)
     assert_int_equal(take(&w, &f, 8), 2);
 }
 
-static void a_handlers_breaker_can_be_shared_by_its_name(void **state)
+TEST(a_handlers_breaker_can_be_shared_by_its_name)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     call(&w, &f, 4, OUTCOME_FAILED);
@@ -265,9 +252,8 @@ static void a_handlers_breaker_can_be_shared_by_its_name(void **state)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
 }
 
-static void whoever_wants_none_is_neither_counted_nor_held_back(void **state)
+TEST(whoever_wants_none_is_neither_counted_nor_held_back)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     run(&w, &f, 12, OUTCOME_FAILED, (struct wish){.handler = "mail", .breaker = "none"});
@@ -280,9 +266,8 @@ static void whoever_wants_none_is_neither_counted_nor_held_back(void **state)
     assert_int_equal(state_of(&w, free->exec_id), EXEC_RUNNING);
 }
 
-static void jobs_without_a_breaker_share_their_track(void **state)
+TEST(jobs_without_a_breaker_share_their_track)
 {
-    (void)state;
     WORLD(w);
     for (int i = 0; i < 100; i++)
         SUBMIT(&w, .breaker = i % 2 == 0 ? NULL : "none");
@@ -307,9 +292,8 @@ static void report_class(struct world *w, struct fake *f, enum failure_class cla
     assert_true(was_accepted(asked));
 }
 
-static void failures_of_the_jobs_own_making_do_not_count(void **state)
+TEST(failures_of_the_jobs_own_making_do_not_count)
 {
-    (void)state;
     static const struct failure own[] = {
         {FAILURE_NETWORK, PERMANENT_YES},
         {FAILURE_USER, PERMANENT_BY_CLASS},
@@ -334,9 +318,8 @@ static void failures_of_the_jobs_own_making_do_not_count(void **state)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
 }
 
-static void a_probe_that_fails_by_its_own_fault_closes_it(void **state)
+TEST(a_probe_that_fails_by_its_own_fault_closes_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     five_fail(&w, &f);
@@ -376,9 +359,8 @@ static struct engine_options patient(void)
     return options;
 }
 
-static void another_probe_goes_when_one_takes_long_and_the_first_success_closes_it(void **state)
+TEST(another_probe_goes_when_one_takes_long_and_the_first_success_closes_it)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct engine_options options = patient();
         WORLD_WITH(w, options);
@@ -397,9 +379,8 @@ static void another_probe_goes_when_one_takes_long_and_the_first_success_closes_
     }
 }
 
-static void one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_counts(void **state)
+TEST(one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_counts)
 {
-    (void)state;
     struct engine_options options = patient();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
@@ -412,9 +393,8 @@ static void one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_count
     assert_int_equal(take(&w, &f, 8), 2);
 }
 
-static void what_began_before_it_opened_decides_nothing(void **state)
+TEST(what_began_before_it_opened_decides_nothing)
 {
-    (void)state;
     struct engine_options options = patient();
     WORLD_WITH(w, options);
     struct fake old = HIRE(&w, .slots = 1, .handlers = "mail");
@@ -430,9 +410,8 @@ static void what_began_before_it_opened_decides_nothing(void **state)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_HALF_OPEN);
 }
 
-static void a_restart_does_not_forget_when_another_probe_may_go(void **state)
+TEST(a_restart_does_not_forget_when_another_probe_may_go)
 {
-    (void)state;
     struct engine_options options = patient();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
@@ -462,9 +441,8 @@ static uint64_t run_and_edit(struct world *w, struct fake *f, struct wish from, 
     return job->exec_id;
 }
 
-static void what_runs_is_charged_to_what_it_was_started_for(void **state)
+TEST(what_runs_is_charged_to_what_it_was_started_for)
 {
-    (void)state;
     for (int restarts = 0; restarts < 2; restarts++) {
         WORLD(w);
         struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,sms");
@@ -486,9 +464,8 @@ static void what_runs_is_charged_to_what_it_was_started_for(void **state)
     }
 }
 
-static void what_was_charged_to_none_stays_so_and_edits_add_up(void **state)
+TEST(what_was_charged_to_none_stays_so_and_edits_add_up)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,sms");
     uint64_t id =
@@ -508,9 +485,8 @@ static void what_was_charged_to_none_stays_so_and_edits_add_up(void **state)
     assert_int_equal(breaker_of(&w, "newer")->v.window.failures, 1);
 }
 
-static void a_probe_stays_one_when_its_job_names_another_breaker(void **state)
+TEST(a_probe_stays_one_when_its_job_names_another_breaker)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
     five_fail(&w, &f);
@@ -526,35 +502,4 @@ static void a_probe_stays_one_when_its_job_names_another_breaker(void **state)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
     assert_int_equal(take(&w, &f, 4), 1);
     assert_int_equal(state_of(&w, next->exec_id), EXEC_RUNNING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handler_that_fails_half_of_the_time_is_left_alone),
-        cmocka_unit_test(after_a_rest_one_probe_goes_and_its_success_lets_the_rest_follow),
-        cmocka_unit_test(a_probe_that_fails_opens_it_for_another_rest),
-        cmocka_unit_test(a_probe_that_is_given_back_makes_way_for_the_next),
-        cmocka_unit_test(an_open_breaker_outlives_a_restart),
-        cmocka_unit_test(a_restart_sends_no_second_probe),
-        cmocka_unit_test(what_nobody_calls_any_more_is_forgotten),
-        cmocka_unit_test(refused_work_of_that_turn_leaves_nothing_of_it),
-        cmocka_unit_test(somebody_who_knows_better_may_reset_it),
-        cmocka_unit_test(without_a_percentage_there_are_no_breakers),
-        cmocka_unit_test(it_is_explained),
-        cmocka_unit_test(a_command_has_none_unless_it_names_one),
-        cmocka_unit_test(a_handlers_breaker_can_be_shared_by_its_name),
-        cmocka_unit_test(whoever_wants_none_is_neither_counted_nor_held_back),
-        cmocka_unit_test(jobs_without_a_breaker_share_their_track),
-        cmocka_unit_test(failures_of_the_jobs_own_making_do_not_count),
-        cmocka_unit_test(a_probe_that_fails_by_its_own_fault_closes_it),
-        cmocka_unit_test(another_probe_goes_when_one_takes_long_and_the_first_success_closes_it),
-        cmocka_unit_test(one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_counts),
-        cmocka_unit_test(what_began_before_it_opened_decides_nothing),
-        cmocka_unit_test(a_restart_does_not_forget_when_another_probe_may_go),
-        cmocka_unit_test(what_runs_is_charged_to_what_it_was_started_for),
-        cmocka_unit_test(what_was_charged_to_none_stays_so_and_edits_add_up),
-        cmocka_unit_test(a_probe_stays_one_when_its_job_names_another_breaker),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

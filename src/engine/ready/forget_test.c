@@ -68,9 +68,8 @@ static int64_t cancelled_in_all(struct world *w)
 
 /* ---- made with its job */
 
-static void a_refused_submission_leaves_no_queue(void **state)
+TEST(a_refused_submission_leaves_no_queue)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .name = "a");
     SUBMIT(&w, .unique = "key");
@@ -84,9 +83,8 @@ static void a_refused_submission_leaves_no_queue(void **state)
     assert_int_equal(w.engine->queues.len, before);
 }
 
-static void an_undone_turn_leaves_no_queue(void **state)
+TEST(an_undone_turn_leaves_no_queue)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .queue = "mail");
     struct asked *limit = ask(&w, CMD_QUEUE);
@@ -99,9 +97,8 @@ static void an_undone_turn_leaves_no_queue(void **state)
     assert_int_equal(w.engine->queues.len, 2);
 }
 
-static void an_edit_that_is_refused_leaves_no_queue(void **state)
+TEST(an_edit_that_is_refused_leaves_no_queue)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = 60000);
     world_turn(&w);
@@ -121,9 +118,8 @@ static void an_edit_that_is_refused_leaves_no_queue(void **state)
     name##_options.queues_max = (queues);                                                          \
     WORLD_WITH(name, name##_options)
 
-static void empty_queues_make_room_the_oldest_first(void **state)
+TEST(empty_queues_make_room_the_oldest_first)
 {
-    (void)state;
     AT_MOST(w, 2);
     pass_through(&w, "a");
     pass_through(&w, "b");
@@ -138,9 +134,8 @@ static void empty_queues_make_room_the_oldest_first(void **state)
     assert_int_equal(cancelled_in_all(&w), 3);
 }
 
-static void empty_queues_in_the_store_lock_nobody_out(void **state)
+TEST(empty_queues_in_the_store_lock_nobody_out)
 {
-    (void)state;
     AT_MOST(w, 100);
     for (int i = 0; i < 100; i++) {
         char name[16];
@@ -156,9 +151,8 @@ static void empty_queues_in_the_store_lock_nobody_out(void **state)
     assert_int_equal(job->rc, RC_OK);
 }
 
-static void queues_with_work_or_settings_stay_and_one_more_is_refused(void **state)
+TEST(queues_with_work_or_settings_stay_and_one_more_is_refused)
 {
-    (void)state;
     AT_MOST(w, 2);
     SUBMIT(&w, .queue = "a", .when = WHEN_DELAY, .when_ms = 10 * DAY_MS);
     pause_queue(&w, "b", true);
@@ -179,9 +173,8 @@ static void queues_with_work_or_settings_stay_and_one_more_is_refused(void **sta
     assert_int_equal(w.engine->queues.len, 3);
 }
 
-static void what_was_forgotten_in_a_lost_turn_is_there(void **state)
+TEST(what_was_forgotten_in_a_lost_turn_is_there)
 {
-    (void)state;
     AT_MOST(w, 1);
     pass_through(&w, "a");
     const struct submission *b = SUBMIT(&w, .queue = "b");
@@ -194,9 +187,8 @@ static void what_was_forgotten_in_a_lost_turn_is_there(void **state)
     assert_null(strmap_get(&w.engine->queues, STR("a")));
 }
 
-static void a_queue_that_is_wanted_again_in_the_same_turn_keeps_its_numbers(void **state)
+TEST(a_queue_that_is_wanted_again_in_the_same_turn_keeps_its_numbers)
 {
-    (void)state;
     AT_MOST(w, 1);
     pass_through(&w, "a");
     const struct submission *plain = SUBMIT(&w, .queue = "b");
@@ -216,9 +208,8 @@ static void a_queue_that_is_wanted_again_in_the_same_turn_keeps_its_numbers(void
 
 /* ---- idle for long */
 
-static void a_queue_without_work_is_forgotten_after_a_day(void **state)
+TEST(a_queue_without_work_is_forgotten_after_a_day)
 {
-    (void)state;
     WORLD(w);
     pass_through(&w, "a");
     pause_queue(&w, "b", true);
@@ -234,9 +225,8 @@ static void a_queue_without_work_is_forgotten_after_a_day(void **state)
     assert_int_equal(cancelled_in_all(&w), 1);
 }
 
-static void a_turn_forgets_a_page_and_the_next_goes_on(void **state)
+TEST(a_turn_forgets_a_page_and_the_next_goes_on)
 {
-    (void)state;
     WORLD(w);
     for (int i = 0; i < 250; i++) {
         char name[16];
@@ -254,9 +244,8 @@ static void a_turn_forgets_a_page_and_the_next_goes_on(void **state)
 
 /* ---- deleted */
 
-static void deleting_takes_the_settings_along(void **state)
+TEST(deleting_takes_the_settings_along)
 {
-    (void)state;
     WORLD(w);
     pause_queue(&w, "mail", true);
     assert_int_equal(delete_now(&w, "mail"), RC_OK);
@@ -271,9 +260,8 @@ static void deleting_takes_the_settings_along(void **state)
     (void)fake_start(&w, &f); /* nobody has paused this one */
 }
 
-static void a_queue_with_work_is_not_deleted(void **state)
+TEST(a_queue_with_work_is_not_deleted)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .queue = "mail", .when = WHEN_DELAY, .when_ms = 10 * DAY_MS);
@@ -290,9 +278,8 @@ static void a_queue_with_work_is_not_deleted(void **state)
     assert_int_equal(delete_now(&w, "mail"), RC_OK);
 }
 
-static void a_queue_with_dead_letters_is_neither_deleted_nor_forgotten(void **state)
+TEST(a_queue_with_dead_letters_is_neither_deleted_nor_forgotten)
 {
-    (void)state;
     AT_MOST(w, 1);
     struct fake f = HIRE(&w);
     SUBMIT(&w, .queue = "mail", .retries = 0);
@@ -310,9 +297,8 @@ static void a_queue_with_dead_letters_is_neither_deleted_nor_forgotten(void **st
 
 /* ---- among two */
 
-static void the_other_server_forgets_its_part_of_a_deleted_queue(void **state)
+TEST(the_other_server_forgets_its_part_of_a_deleted_queue)
 {
-    (void)state;
     DUO(s);
     pass_through(&s.a, "mail");
     pass_through(&s.b, "mail");
@@ -323,9 +309,8 @@ static void the_other_server_forgets_its_part_of_a_deleted_queue(void **state)
     assert_int_equal(delete_now(&s.a, "mail"), RC_NOT_FOUND);
 }
 
-static void work_of_another_server_keeps_a_queue_from_being_deleted(void **state)
+TEST(work_of_another_server_keeps_a_queue_from_being_deleted)
 {
-    (void)state;
     DUO(s);
     SUBMIT(&s.b, .queue = "mail");
     world_turn(&s.b);
@@ -333,9 +318,8 @@ static void work_of_another_server_keeps_a_queue_from_being_deleted(void **state
     assert_non_null(strmap_get(&s.b.engine->queues, STR("mail")));
 }
 
-static void what_was_decided_elsewhere_about_a_deleted_queue_is_void(void **state)
+TEST(what_was_decided_elsewhere_about_a_deleted_queue_is_void)
 {
-    (void)state;
     WORLD(w);
     pause_queue(&w, "mail", true);
     strmap_remove(&w.table.queues, STR("mail")); /* by another server */
@@ -344,27 +328,4 @@ static void what_was_decided_elsewhere_about_a_deleted_queue_is_void(void **stat
     struct fake f = HIRE(&w);
     SUBMIT(&w, .queue = "mail");
     (void)fake_start(&w, &f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refused_submission_leaves_no_queue),
-        cmocka_unit_test(an_undone_turn_leaves_no_queue),
-        cmocka_unit_test(an_edit_that_is_refused_leaves_no_queue),
-        cmocka_unit_test(empty_queues_make_room_the_oldest_first),
-        cmocka_unit_test(empty_queues_in_the_store_lock_nobody_out),
-        cmocka_unit_test(queues_with_work_or_settings_stay_and_one_more_is_refused),
-        cmocka_unit_test(what_was_forgotten_in_a_lost_turn_is_there),
-        cmocka_unit_test(a_queue_that_is_wanted_again_in_the_same_turn_keeps_its_numbers),
-        cmocka_unit_test(a_queue_without_work_is_forgotten_after_a_day),
-        cmocka_unit_test(a_turn_forgets_a_page_and_the_next_goes_on),
-        cmocka_unit_test(deleting_takes_the_settings_along),
-        cmocka_unit_test(a_queue_with_work_is_not_deleted),
-        cmocka_unit_test(a_queue_with_dead_letters_is_neither_deleted_nor_forgotten),
-        cmocka_unit_test(the_other_server_forgets_its_part_of_a_deleted_queue),
-        cmocka_unit_test(work_of_another_server_keeps_a_queue_from_being_deleted),
-        cmocka_unit_test(what_was_decided_elsewhere_about_a_deleted_queue_is_void),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@ static const struct poll_reply *reply_of(const struct asked *asked)
 
 /* ---- work meets workers */
 
-static void a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn(void **state)
+TEST(a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -27,9 +26,8 @@ static void a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn(void **s
     assert_int_equal(w.delta.execs[0].exec.worker_id, f.id);
 }
 
-static void a_lease_carries_what_is_needed_to_run(void **state)
+TEST(a_lease_carries_what_is_needed_to_run)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -45,9 +43,8 @@ static void a_lease_carries_what_is_needed_to_run(void **state)
     assert_true(str_eq(lease.payload, job->payload));
 }
 
-static void a_spec_too_large_to_keep_is_left_to_the_store(void **state)
+TEST(a_spec_too_large_to_keep_is_left_to_the_store)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w, .spec_bytes = w.options.keep_bytes_max, .name = "large");
@@ -57,9 +54,8 @@ static void a_spec_too_large_to_keep_is_left_to_the_store(void **state)
     assert_int_equal(lease.payload.len, 0);
 }
 
-static void what_waits_long_is_left_to_the_store(void **state)
+TEST(what_waits_long_is_left_to_the_store)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w, .when = WHEN_DELAY, .when_ms = w.options.near_ms);
@@ -71,9 +67,8 @@ static void what_waits_long_is_left_to_the_store(void **state)
     assert_int_equal(fake_lease(&w, &f).spec.len, 0);
 }
 
-static void a_worker_gets_no_more_than_it_has_slots_for(void **state)
+TEST(a_worker_gets_no_more_than_it_has_slots_for)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     for (size_t i = 0; i < 5; i++)
@@ -84,9 +79,8 @@ static void a_worker_gets_no_more_than_it_has_slots_for(void **state)
     assert_int_equal(reply_of(poll)->lease_count, 3);
 }
 
-static void a_worker_without_a_free_slot_gets_nothing(void **state)
+TEST(a_worker_without_a_free_slot_gets_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -99,9 +93,8 @@ static void a_worker_without_a_free_slot_gets_nothing(void **state)
     assert_int_equal(w.engine->ready.len, 2);
 }
 
-static void the_longest_waiting_worker_is_served_first(void **state)
+TEST(the_longest_waiting_worker_is_served_first)
 {
-    (void)state;
     WORLD(w);
     struct fake fakes[3] = {HIRE(&w), HIRE(&w), HIRE(&w)};
     struct asked *polls[3];
@@ -115,9 +108,8 @@ static void the_longest_waiting_worker_is_served_first(void **state)
     }
 }
 
-static void the_longest_waiting_is_first_also_among_different_trades(void **state)
+TEST(the_longest_waiting_is_first_also_among_different_trades)
 {
-    (void)state;
     WORLD(w);
     struct fake fakes[3] = {HIRE(&w), HIRE(&w, .queues = "default"), HIRE(&w, .handlers = "mail")};
     struct asked *polls[3];
@@ -133,9 +125,8 @@ static void the_longest_waiting_is_first_also_among_different_trades(void **stat
     }
 }
 
-static void one_turn_fills_one_worker_before_the_next(void **state)
+TEST(one_turn_fills_one_worker_before_the_next)
 {
-    (void)state;
     WORLD(w);
     struct fake a = HIRE(&w);
     struct fake b = HIRE(&w);
@@ -151,9 +142,8 @@ static void one_turn_fills_one_worker_before_the_next(void **state)
 
 /* ---- queues and handlers */
 
-static void a_worker_gets_only_what_it_serves(void **state)
+TEST(a_worker_gets_only_what_it_serves)
 {
-    (void)state;
     WORLD(w);
     struct fake mailer = HIRE(&w, .handlers = "mail,sms", .no_commands = true);
     struct fake reporter = HIRE(&w, .queues = "reports");
@@ -177,9 +167,8 @@ static void a_worker_gets_only_what_it_serves(void **state)
     assert_int_equal(w.engine->ready.len, 6);
 }
 
-static void a_worker_may_serve_many_queues_and_handlers(void **state)
+TEST(a_worker_may_serve_many_queues_and_handlers)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .queues = "a,b", .handlers = "x,y");
     SUBMIT(&w, .queue = "a");
@@ -192,22 +181,4 @@ static void a_worker_may_serve_many_queues_and_handlers(void **state)
     struct asked *poll = ask_poll(&w, &f, 9);
     world_turn(&w);
     assert_int_equal(reply_of(poll)->lease_count, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn),
-        cmocka_unit_test(a_lease_carries_what_is_needed_to_run),
-        cmocka_unit_test(a_spec_too_large_to_keep_is_left_to_the_store),
-        cmocka_unit_test(what_waits_long_is_left_to_the_store),
-        cmocka_unit_test(a_worker_gets_no_more_than_it_has_slots_for),
-        cmocka_unit_test(a_worker_without_a_free_slot_gets_nothing),
-        cmocka_unit_test(the_longest_waiting_worker_is_served_first),
-        cmocka_unit_test(the_longest_waiting_is_first_also_among_different_trades),
-        cmocka_unit_test(one_turn_fills_one_worker_before_the_next),
-        cmocka_unit_test(a_worker_gets_only_what_it_serves),
-        cmocka_unit_test(a_worker_may_serve_many_queues_and_handlers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

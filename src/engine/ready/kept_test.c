@@ -81,9 +81,8 @@ static void assert_says_nothing_else(const struct poll_reply *reply)
 
 /* ---- provisional answers */
 
-static void an_owner_names_its_epochs(void **state)
+TEST(an_owner_names_its_epochs)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -94,9 +93,8 @@ static void an_owner_names_its_epochs(void **state)
     assert_int_equal(reply_of(poll)->epochs[PARTITIONS - 1], 0);
 }
 
-static void what_is_known_to_be_the_workers_is_kept_and_nothing_is_stopped(void **state)
+TEST(what_is_known_to_be_the_workers_is_kept_and_nothing_is_stopped)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -111,9 +109,8 @@ static void what_is_known_to_be_the_workers_is_kept_and_nothing_is_stopped(void 
     assert_int_equal(reply->epochs[partition_of(PARTITIONS, job->exec_id)], EPOCH);
 }
 
-static void nobody_is_refused(void **state)
+TEST(nobody_is_refused)
 {
-    (void)state;
     CLUSTER(w);
     struct fake stranger = {.id = 999};
     stranger.held[stranger.held_count++] = (struct poll_held){77, 1};
@@ -130,9 +127,8 @@ static void nobody_is_refused(void **state)
     assert_int_equal(reply->kept_count, 1);
 }
 
-static void what_is_kept_is_renewed_and_what_was_done_waits(void **state)
+TEST(what_is_kept_is_renewed_and_what_was_done_waits)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *runs = SUBMIT(&w);
@@ -157,9 +153,8 @@ static void what_is_kept_is_renewed_and_what_was_done_waits(void **state)
     assert_int_equal(exec_of(&w, runs->exec_id)->v.lost, 1);
 }
 
-static void a_run_past_its_time_is_not_kept(void **state)
+TEST(a_run_past_its_time_is_not_kept)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w, .timeout_ms = 1000);
@@ -170,9 +165,8 @@ static void a_run_past_its_time_is_not_kept(void **state)
 
 /* ---- while a commit is under way */
 
-static void what_is_kept_during_a_commit_holds_whatever_becomes_of_it(void **state)
+TEST(what_is_kept_during_a_commit_holds_whatever_becomes_of_it)
 {
-    (void)state;
     for (int kept = 0; kept <= 1; kept++) {
         CLUSTER(w);
         struct fake f = HIRE(&w);
@@ -199,9 +193,8 @@ static void what_is_kept_during_a_commit_holds_whatever_becomes_of_it(void **sta
     }
 }
 
-static void what_the_turn_has_taken_away_is_not_kept(void **state)
+TEST(what_the_turn_has_taken_away_is_not_kept)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -234,9 +227,8 @@ static void outage_turn(struct world *w)
     world_check(w);
 }
 
-static void one_of_several_says_no_stop_while_the_store_is_away(void **state)
+TEST(one_of_several_says_no_stop_while_the_store_is_away)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -255,9 +247,8 @@ static void one_of_several_says_no_stop_while_the_store_is_away(void **state)
 
 /* ---- owners that fell silent */
 
-static void a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive(void **state)
+TEST(a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -270,9 +261,8 @@ static void a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive(void **sta
 }
 
 /* The worker may have been cut off behind this very poll, and go on with what the former owner says. */
-static void a_worker_that_has_not_heard_us_may_listen_to_another(void **state)
+TEST(a_worker_that_has_not_heard_us_may_listen_to_another)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -287,9 +277,8 @@ static void a_worker_that_has_not_heard_us_may_listen_to_another(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term(void **state)
+TEST(a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -309,9 +298,8 @@ static void a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term(void **s
 
 /* The attempt's time was over when its worker named it for the first time: it is not renewed any more, but its
  * end comes as near as that of any other. */
-static void so_does_one_that_names_it_after_its_timeout(void **state)
+TEST(so_does_one_that_names_it_after_its_timeout)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
@@ -331,9 +319,8 @@ static void so_does_one_that_names_it_after_its_timeout(void **state)
     assert_int_not_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void what_a_worker_that_has_heard_us_does_not_name_is_sent_again(void **state)
+TEST(what_a_worker_that_has_heard_us_does_not_name_is_sent_again)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -356,9 +343,8 @@ static void what_a_worker_that_has_heard_us_does_not_name_is_sent_again(void **s
     assert_int_equal(engine_unsure(w.engine), 0);
 }
 
-static void or_returned_at_once_when_there_is_no_room_for_it(void **state)
+TEST(or_returned_at_once_when_there_is_no_room_for_it)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -377,9 +363,8 @@ static void or_returned_at_once_when_there_is_no_room_for_it(void **state)
 }
 
 /* It names no epochs of what the worker does not hold: so it is no answer of an owner. */
-static void a_provisional_answer_is_not_heard(void **state)
+TEST(a_provisional_answer_is_not_heard)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -397,9 +382,8 @@ static void a_provisional_answer_is_not_heard(void **state)
 
 /* ---- predecessors */
 
-static void a_worker_that_replaces_another_ends_its_leases(void **state)
+TEST(a_worker_that_replaces_another_ends_its_leases)
 {
-    (void)state;
     CLUSTER(w);
     struct fake old = HIRE(&w, .boot_id = "k1");
     const struct submission *job = SUBMIT(&w);
@@ -414,9 +398,8 @@ static void a_worker_that_replaces_another_ends_its_leases(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.unseen, 1);
 }
 
-static void what_was_confirmed_is_lost_by_that(void **state)
+TEST(what_was_confirmed_is_lost_by_that)
 {
-    (void)state;
     CLUSTER(w);
     struct fake old = HIRE(&w, .boot_id = "k1");
     const struct submission *job = SUBMIT(&w);
@@ -426,9 +409,8 @@ static void what_was_confirmed_is_lost_by_that(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
-static void other_servers_hear_of_it_by_the_first_poll(void **state)
+TEST(other_servers_hear_of_it_by_the_first_poll)
 {
-    (void)state;
     CLUSTER(w);
     struct fake old = HIRE(&w, .boot_id = "k1");
     const struct submission *job = SUBMIT(&w);
@@ -463,9 +445,8 @@ static struct fake hire_elsewhere(struct world *w)
 }
 
 /* Two polls may be under way at once, and nobody has kept the number of the one that was answered. */
-static void what_an_older_poll_does_not_name_was_kept_for_a_newer_one(void **state)
+TEST(what_an_older_poll_does_not_name_was_kept_for_a_newer_one)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = hire_elsewhere(&w);
     const struct submission *job = SUBMIT(&w);
@@ -481,9 +462,8 @@ static void what_an_older_poll_does_not_name_was_kept_for_a_newer_one(void **sta
 
 /* ---- from one engine to the next */
 
-static void an_engine_goes_on_with_what_the_one_before_knew(void **state)
+TEST(an_engine_goes_on_with_what_the_one_before_knew)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -501,9 +481,8 @@ static void an_engine_goes_on_with_what_the_one_before_knew(void **state)
 }
 
 /* Its server and its worker died before; when this server loads anew says nothing about it. */
-static void a_timeout_that_passed_between_two_loads_is_none(void **state)
+TEST(a_timeout_that_passed_between_two_loads_is_none)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
@@ -519,9 +498,8 @@ static void a_timeout_that_passed_between_two_loads_is_none(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.unseen, 1);
 }
 
-static void but_not_where_somebody_else_was_the_owner_since(void **state)
+TEST(but_not_where_somebody_else_was_the_owner_since)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -536,9 +514,8 @@ static void but_not_where_somebody_else_was_the_owner_since(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void polls_from_before_stay_old(void **state)
+TEST(polls_from_before_stay_old)
 {
-    (void)state;
     CLUSTER(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -551,34 +528,4 @@ static void polls_from_before_stay_old(void **state)
     world_turn(&w);
     assert_int_equal(poll->cmd.reply.rc, RC_STALE);
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_owner_names_its_epochs),
-        cmocka_unit_test(what_is_known_to_be_the_workers_is_kept_and_nothing_is_stopped),
-        cmocka_unit_test(nobody_is_refused),
-        cmocka_unit_test(what_is_kept_is_renewed_and_what_was_done_waits),
-        cmocka_unit_test(a_run_past_its_time_is_not_kept),
-        cmocka_unit_test(what_is_kept_during_a_commit_holds_whatever_becomes_of_it),
-        cmocka_unit_test(what_the_turn_has_taken_away_is_not_kept),
-        cmocka_unit_test(one_of_several_says_no_stop_while_the_store_is_away),
-        cmocka_unit_test(a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive),
-        cmocka_unit_test(a_worker_that_has_not_heard_us_may_listen_to_another),
-        cmocka_unit_test(a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term),
-        cmocka_unit_test(so_does_one_that_names_it_after_its_timeout),
-        cmocka_unit_test(what_a_worker_that_has_heard_us_does_not_name_is_sent_again),
-        cmocka_unit_test(or_returned_at_once_when_there_is_no_room_for_it),
-        cmocka_unit_test(a_provisional_answer_is_not_heard),
-        cmocka_unit_test(a_worker_that_replaces_another_ends_its_leases),
-        cmocka_unit_test(what_was_confirmed_is_lost_by_that),
-        cmocka_unit_test(other_servers_hear_of_it_by_the_first_poll),
-        cmocka_unit_test(what_an_older_poll_does_not_name_was_kept_for_a_newer_one),
-        cmocka_unit_test(an_engine_goes_on_with_what_the_one_before_knew),
-        cmocka_unit_test(a_timeout_that_passed_between_two_loads_is_none),
-        cmocka_unit_test(but_not_where_somebody_else_was_the_owner_since),
-        cmocka_unit_test(polls_from_before_stay_old),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

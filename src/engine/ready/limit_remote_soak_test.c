@@ -114,9 +114,8 @@ static void soak_step(struct soak *s, bool winding_down)
     check_limits(s);
 }
 
-static void whatever_happens_no_limit_is_exceeded_and_none_is_lost(void **state)
+TEST(whatever_happens_no_limit_is_exceeded_and_none_is_lost)
 {
-    (void)state;
     const char *seed = getenv("BELFRY_SEED");
     struct soak *s = MEM_NEW(struct soak);
     struct engine_options options = engine_defaults;
@@ -147,12 +146,4 @@ static void whatever_happens_no_limit_is_exceeded_and_none_is_lost(void **state)
     print_message("%zu jobs, %llu messages\n", s->submitted, (unsigned long long)s->d.box.numbers);
     duo_free(&s->d);
     free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_happens_no_limit_is_exceeded_and_none_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void settle(struct duo *d, struct crew *a, struct crew *b)
         crew_take(b);
 }
 
-static void a_limit_elsewhere_is_asked_before_a_start(void **state)
+TEST(a_limit_elsewhere_is_asked_before_a_start)
 {
-    (void)state;
     DUO(d);
     struct crew crew = crew_hire(&d.b, 4);
     const struct submission *one = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -65,9 +64,8 @@ static const struct blocker *first_blocker(struct world *w, uint64_t exec_id)
     return &why->cmd.reply.explanation->blockers[0];
 }
 
-static void explain_names_the_key_and_its_home(void **state)
+TEST(explain_names_the_key_and_its_home)
 {
-    (void)state;
     DUO(d);
     struct crew a = crew_hire(&d.a, 4);
     struct crew b = crew_hire(&d.b, 4);
@@ -81,9 +79,8 @@ static void explain_names_the_key_and_its_home(void **state)
     assert_non_null(strstr(blocker->text.ptr, "whose home is partition 0"));
 }
 
-static void a_key_at_home_needs_no_message(void **state)
+TEST(a_key_at_home_needs_no_message)
 {
-    (void)state;
     DUO(d);
     struct crew crew = crew_hire(&d.a, 4);
     SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
@@ -93,9 +90,8 @@ static void a_key_at_home_needs_no_message(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
-static void both_count_together(void **state)
+TEST(both_count_together)
 {
-    (void)state;
     DUO(d);
     struct crew a = crew_hire(&d.a, 4);
     struct crew b = crew_hire(&d.b, 4);
@@ -114,9 +110,8 @@ static void both_count_together(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
-static void who_waits_longest_is_next_wherever_it_is(void **state)
+TEST(who_waits_longest_is_next_wherever_it_is)
 {
-    (void)state;
     DUO(d);
     struct crew a = crew_hire(&d.a, 4);
     struct crew b = crew_hire(&d.b, 4);
@@ -137,9 +132,8 @@ static void who_waits_longest_is_next_wherever_it_is(void **state)
     assert_int_equal(state_of(&d.a, second->exec_id), EXEC_RUNNING);
 }
 
-static void a_home_that_starts_anew_grants_nothing_twice(void **state)
+TEST(a_home_that_starts_anew_grants_nothing_twice)
 {
-    (void)state;
     DUO(d);
     struct crew b = crew_hire(&d.b, 4);
     SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -154,9 +148,8 @@ static void a_home_that_starts_anew_grants_nothing_twice(void **state)
     assert_int_equal(state_of(&d.a, other->exec_id), EXEC_RUNNING);
 }
 
-static void a_server_that_starts_anew_still_gives_back(void **state)
+TEST(a_server_that_starts_anew_still_gives_back)
 {
-    (void)state;
     DUO(d);
     struct crew b = crew_hire(&d.b, 4);
     SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -169,9 +162,8 @@ static void a_server_that_starts_anew_still_gives_back(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
-static void a_grant_that_nobody_waits_for_goes_back(void **state)
+TEST(a_grant_that_nobody_waits_for_goes_back)
 {
-    (void)state;
     DUO(d);
     struct crew b = crew_hire(&d.b, 4);
     const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -186,9 +178,8 @@ static void a_grant_that_nobody_waits_for_goes_back(void **state)
     assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
 }
 
-static void a_grant_of_an_older_request_counts_for_nothing(void **state)
+TEST(a_grant_of_an_older_request_counts_for_nothing)
 {
-    (void)state;
     DUO(d);
     struct crew b = crew_hire(&d.b, 4);
     const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -211,9 +202,8 @@ static void a_grant_of_an_older_request_counts_for_nothing(void **state)
     assert_int_equal(running(&d.b), 0);
 }
 
-static void what_is_cancelled_while_it_waits_withdraws(void **state)
+TEST(what_is_cancelled_while_it_waits_withdraws)
 {
-    (void)state;
     DUO(d);
     struct crew a = crew_hire(&d.a, 4);
     struct crew b = crew_hire(&d.b, 4);
@@ -227,9 +217,8 @@ static void what_is_cancelled_while_it_waits_withdraws(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
-static void what_no_worker_takes_goes_back_after_a_while(void **state)
+TEST(what_no_worker_takes_goes_back_after_a_while)
 {
-    (void)state;
     DUO(d);
     struct crew a = crew_hire(&d.a, 4);
     struct crew b = crew_hire(&d.b, 1);
@@ -252,9 +241,8 @@ static void what_no_worker_takes_goes_back_after_a_while(void **state)
     assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
 }
 
-static void a_rate_is_kept_over_both(void **state)
+TEST(a_rate_is_kept_over_both)
 {
-    (void)state;
     DUO(d);
     const char *key = key_at(LIMIT_RATE, 0, 0);
     struct crew a = crew_hire(&d.a, 9);
@@ -282,9 +270,8 @@ static void a_rate_is_kept_over_both(void **state)
 }
 
 /* Its home grants one permit, and what has it must start although the queue counts as full. */
-static void a_full_queue_lets_start_what_has_its_permit(void **state)
+TEST(a_full_queue_lets_start_what_has_its_permit)
 {
-    (void)state;
     DUO(d);
     const char *queue = key_at(LIMIT_QUEUE, 0, 0);
     struct crew a = crew_hire(&d.a, 4);
@@ -319,9 +306,8 @@ static const struct submission *wait_with_permit(struct duo *d, const char *queu
     return item;
 }
 
-static void explain_tells_permits_from_runs(void **state)
+TEST(explain_tells_permits_from_runs)
 {
-    (void)state;
     DUO(d);
     const char *queue = key_at(LIMIT_QUEUE, 0, 0);
     wait_with_permit(&d, queue);
@@ -334,9 +320,8 @@ static void explain_tells_permits_from_runs(void **state)
         strstr(blocker->text.ptr, "is at 1 of 1, 1 of that as a permit between servers"));
 }
 
-static void a_pause_holds_back_what_has_its_permit(void **state)
+TEST(a_pause_holds_back_what_has_its_permit)
 {
-    (void)state;
     DUO(d);
     const char *queue = key_at(LIMIT_QUEUE, 0, 0);
     const struct submission *item = wait_with_permit(&d, queue);
@@ -350,9 +335,8 @@ static void a_pause_holds_back_what_has_its_permit(void **state)
     assert_int_equal(state_of(&d.b, item->exec_id), EXEC_RUNNING);
 }
 
-static void queues_and_teams_have_homes_too(void **state)
+TEST(queues_and_teams_have_homes_too)
 {
-    (void)state;
     DUO(d);
     const char *queue = key_at(LIMIT_QUEUE, 0, 0);
     const char *team = key_at(LIMIT_TEAM, 1, 0);
@@ -383,9 +367,8 @@ static void queues_and_teams_have_homes_too(void **state)
     assert_int_equal(running(&d.a) + running(&d.b), 3);
 }
 
-static void what_runs_already_counts_when_a_limit_comes(void **state)
+TEST(what_runs_already_counts_when_a_limit_comes)
 {
-    (void)state;
     DUO(d);
     const char *queue = key_at(LIMIT_QUEUE, 0, 0);
     const char *team = key_at(LIMIT_TEAM, 0, 0);
@@ -411,9 +394,8 @@ static void what_runs_already_counts_when_a_limit_comes(void **state)
 }
 
 /* What a owns has the home of one, and needs the other; and the other way round. */
-static void two_that_wait_for_one_another_both_get_through(void **state)
+TEST(two_that_wait_for_one_another_both_get_through)
 {
-    (void)state;
     DUO(d);
     const char *key = key_at(LIMIT_CONCURRENCY, 0, 0);
     const char *team = key_at(LIMIT_TEAM, 1, 0);
@@ -444,9 +426,8 @@ static void two_that_wait_for_one_another_both_get_through(void **state)
     assert_int_equal(d.a.table.permits.len + d.b.table.permits.len, 0);
 }
 
-static void an_edit_takes_its_permit_along(void **state)
+TEST(an_edit_takes_its_permit_along)
 {
-    (void)state;
     DUO(d);
     struct crew b = crew_hire(&d.b, 4);
     const struct submission *job = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
@@ -477,9 +458,8 @@ static void an_edit_takes_its_permit_along(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
-static void one_who_owns_both_leaves_a_row_for_when_they_part(void **state)
+TEST(one_who_owns_both_leaves_a_row_for_when_they_part)
 {
-    (void)state;
     struct post_box box = {0};
     struct engine_options options = engine_defaults;
     options.mail_ms = 1000;
@@ -515,9 +495,8 @@ static void one_who_owns_both_leaves_a_row_for_when_they_part(void **state)
 }
 
 /* a dies with a request of b's in its books; whoever takes both finds nothing to grant there. */
-static void rows_that_hold_nothing_go_when_partitions_meet(void **state)
+TEST(rows_that_hold_nothing_go_when_partitions_meet)
 {
-    (void)state;
     struct post_box box = {0};
     struct engine_options options = engine_defaults;
     options.mail_ms = 1000;
@@ -536,9 +515,8 @@ static void rows_that_hold_nothing_go_when_partitions_meet(void **state)
     arena_free(&box.arena);
 }
 
-static void a_job_with_a_key_is_made_where_its_home_is(void **state)
+TEST(a_job_with_a_key_is_made_where_its_home_is)
 {
-    (void)state;
     struct post_box box = {0};
     struct engine_options options = engine_defaults;
     CLEANUP(world_free) struct world w;
@@ -553,33 +531,4 @@ static void a_job_with_a_key_is_made_where_its_home_is(void **state)
         }
     }
     arena_free(&box.arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_elsewhere_is_asked_before_a_start),
-        cmocka_unit_test(explain_names_the_key_and_its_home),
-        cmocka_unit_test(a_key_at_home_needs_no_message),
-        cmocka_unit_test(both_count_together),
-        cmocka_unit_test(who_waits_longest_is_next_wherever_it_is),
-        cmocka_unit_test(a_home_that_starts_anew_grants_nothing_twice),
-        cmocka_unit_test(a_server_that_starts_anew_still_gives_back),
-        cmocka_unit_test(a_grant_that_nobody_waits_for_goes_back),
-        cmocka_unit_test(a_grant_of_an_older_request_counts_for_nothing),
-        cmocka_unit_test(what_is_cancelled_while_it_waits_withdraws),
-        cmocka_unit_test(what_no_worker_takes_goes_back_after_a_while),
-        cmocka_unit_test(a_rate_is_kept_over_both),
-        cmocka_unit_test(a_full_queue_lets_start_what_has_its_permit),
-        cmocka_unit_test(a_pause_holds_back_what_has_its_permit),
-        cmocka_unit_test(explain_tells_permits_from_runs),
-        cmocka_unit_test(queues_and_teams_have_homes_too),
-        cmocka_unit_test(what_runs_already_counts_when_a_limit_comes),
-        cmocka_unit_test(two_that_wait_for_one_another_both_get_through),
-        cmocka_unit_test(an_edit_takes_its_permit_along),
-        cmocka_unit_test(one_who_owns_both_leaves_a_row_for_when_they_part),
-        cmocka_unit_test(rows_that_hold_nothing_go_when_partitions_meet),
-        cmocka_unit_test(a_job_with_a_key_is_made_where_its_home_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

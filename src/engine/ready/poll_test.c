@@ -8,9 +8,8 @@ static const struct poll_reply *reply_of(const struct asked *asked)
 
 /* ---- numbers of polls */
 
-static void an_older_poll_is_stale(void **state)
+TEST(an_older_poll_is_stale)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     f.seq = 4;
@@ -24,9 +23,8 @@ static void an_older_poll_is_stale(void **state)
     assert_int_equal(newest->answers, 0);
 }
 
-static void a_newer_poll_answers_the_parked_one_with_nothing(void **state)
+TEST(a_newer_poll_answers_the_parked_one_with_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *first = ask_poll(&w, &f, 1);
@@ -40,9 +38,8 @@ static void a_newer_poll_answers_the_parked_one_with_nothing(void **state)
     assert_int_equal(reply_of(second)->lease_count, 1);
 }
 
-static void of_two_polls_in_one_turn_the_newer_gets_the_work(void **state)
+TEST(of_two_polls_in_one_turn_the_newer_gets_the_work)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -55,9 +52,8 @@ static void of_two_polls_in_one_turn_the_newer_gets_the_work(void **state)
     assert_int_equal(reply_of(second)->lease_count, 1);
 }
 
-static void results_of_a_poll_that_was_overtaken_get_their_verdict(void **state)
+TEST(results_of_a_poll_that_was_overtaken_get_their_verdict)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -69,9 +65,8 @@ static void results_of_a_poll_that_was_overtaken_get_their_verdict(void **state)
     assert_true(was_accepted(report));
 }
 
-static void a_repeated_poll_grants_nothing_twice(void **state)
+TEST(a_repeated_poll_grants_nothing_twice)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -93,9 +88,8 @@ static void a_repeated_poll_grants_nothing_twice(void **state)
 
 /* ---- leases on their way */
 
-static void a_lease_lost_on_its_way_is_sent_again(void **state)
+TEST(a_lease_lost_on_its_way_is_sent_again)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -112,9 +106,8 @@ static void a_lease_lost_on_its_way_is_sent_again(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void a_lease_sent_again_has_a_full_term(void **state)
+TEST(a_lease_sent_again_has_a_full_term)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -130,9 +123,8 @@ static void a_lease_sent_again_has_a_full_term(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_lost_lease_without_room_is_taken_back_at_no_cost(void **state)
+TEST(a_lost_lease_without_room_is_taken_back_at_no_cost)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -149,9 +141,8 @@ static void a_lost_lease_without_room_is_taken_back_at_no_cost(void **state)
 }
 
 /* The first copy's answer may have arrived, and the run be under way. */
-static void a_repeated_poll_takes_nothing_back(void **state)
+TEST(a_repeated_poll_takes_nothing_back)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -169,9 +160,8 @@ static void a_repeated_poll_takes_nothing_back(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void lost_leases_take_the_room_before_new_ones(void **state)
+TEST(lost_leases_take_the_room_before_new_ones)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     for (size_t i = 0; i < 3; i++)
@@ -188,9 +178,8 @@ static void lost_leases_take_the_room_before_new_ones(void **state)
     assert_int_equal(w.engine->ready.len, 2);
 }
 
-static void a_token_grows_with_every_lease(void **state)
+TEST(a_token_grows_with_every_lease)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -206,9 +195,8 @@ static void a_token_grows_with_every_lease(void **state)
 
 /* ---- leases that run */
 
-static void being_listed_renews_a_lease_and_keeps_nothing(void **state)
+TEST(being_listed_renews_a_lease_and_keeps_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -222,9 +210,8 @@ static void being_listed_renews_a_lease_and_keeps_nothing(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void the_end_of_a_confirmed_lease_counts_as_lost(void **state)
+TEST(the_end_of_a_confirmed_lease_counts_as_lost)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -240,9 +227,8 @@ static void the_end_of_a_confirmed_lease_counts_as_lost(void **state)
     assert_int_equal(attempt_of(&w, job->exec_id, 1)->worker_id, f.id);
 }
 
-static void the_end_of_an_unconfirmed_lease_costs_nothing(void **state)
+TEST(the_end_of_an_unconfirmed_lease_costs_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -255,9 +241,8 @@ static void the_end_of_an_unconfirmed_lease_costs_nothing(void **state)
     assert_int_equal(x->lost, 0);
 }
 
-static void a_run_that_its_worker_no_longer_has_is_lost(void **state)
+TEST(a_run_that_its_worker_no_longer_has_is_lost)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -271,9 +256,8 @@ static void a_run_that_its_worker_no_longer_has_is_lost(void **state)
     assert_int_equal(x->lost, 1);
 }
 
-static void a_worker_is_told_to_stop_what_is_not_its_own(void **state)
+TEST(a_worker_is_told_to_stop_what_is_not_its_own)
 {
-    (void)state;
     WORLD(w);
     struct fake a = HIRE(&w);
     struct fake b = HIRE(&w);
@@ -291,9 +275,8 @@ static void a_worker_is_told_to_stop_what_is_not_its_own(void **state)
     assert_int_equal(reply_of(poll)->stops[0].token, old.token);
 }
 
-static void a_worker_is_told_to_stop_what_nobody_knows(void **state)
+TEST(a_worker_is_told_to_stop_what_nobody_knows)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     f.held[f.held_count++] = (struct poll_held){12345, 1};
@@ -305,9 +288,8 @@ static void a_worker_is_told_to_stop_what_nobody_knows(void **state)
 
 /* ---- parking */
 
-static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
+TEST(a_parked_poll_is_answered_when_its_time_is_over)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -321,9 +303,8 @@ static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void a_poll_waits_no_longer_than_it_wants(void **state)
+TEST(a_poll_waits_no_longer_than_it_wants)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -338,9 +319,8 @@ static void a_poll_waits_no_longer_than_it_wants(void **state)
 }
 
 /* As on a machine that slept: the poll's time, the lease and the worker's silence are all over. */
-static void who_is_parked_when_the_clock_leaps_is_not_forgotten(void **state)
+TEST(who_is_parked_when_the_clock_leaps_is_not_forgotten)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -356,9 +336,8 @@ static void who_is_parked_when_the_clock_leaps_is_not_forgotten(void **state)
     assert_int_equal(next->cmd.reply.rc, RC_OK);
 }
 
-static void a_poll_whose_time_is_over_takes_what_just_became_ready(void **state)
+TEST(a_poll_whose_time_is_over_takes_what_just_became_ready)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -369,9 +348,8 @@ static void a_poll_whose_time_is_over_takes_what_just_became_ready(void **state)
     assert_int_equal(reply_of(poll)->lease_count, 1);
 }
 
-static void who_hung_up_is_offered_nothing(void **state)
+TEST(who_hung_up_is_offered_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -386,9 +364,8 @@ static void who_hung_up_is_offered_nothing(void **state)
     assert_int_equal(w.engine->ready.len, 1);
 }
 
-static void who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing(void **state)
+TEST(who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -402,9 +379,8 @@ static void who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing(void **state
     assert_int_equal(w.engine->ready.len, 1);
 }
 
-static void the_hangup_of_an_older_poll_is_nobodys_business(void **state)
+TEST(the_hangup_of_an_older_poll_is_nobodys_business)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     ask_poll(&w, &f, 1);
@@ -418,9 +394,8 @@ static void the_hangup_of_an_older_poll_is_nobodys_business(void **state)
     assert_int_equal(unknown->answers, 1);
 }
 
-static void shutting_down_takes_all_parked_polls_out(void **state)
+TEST(shutting_down_takes_all_parked_polls_out)
 {
-    (void)state;
     WORLD(w);
     struct fake a = HIRE(&w);
     struct fake b = HIRE(&w);
@@ -431,36 +406,4 @@ static void shutting_down_takes_all_parked_polls_out(void **state)
     assert_int_equal(first->answers, 1);
     assert_int_equal(second->answers, 1);
     world_turn(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_poll_is_stale),
-        cmocka_unit_test(a_newer_poll_answers_the_parked_one_with_nothing),
-        cmocka_unit_test(of_two_polls_in_one_turn_the_newer_gets_the_work),
-        cmocka_unit_test(results_of_a_poll_that_was_overtaken_get_their_verdict),
-        cmocka_unit_test(a_repeated_poll_grants_nothing_twice),
-        cmocka_unit_test(a_lease_lost_on_its_way_is_sent_again),
-        cmocka_unit_test(a_lease_sent_again_has_a_full_term),
-        cmocka_unit_test(a_lost_lease_without_room_is_taken_back_at_no_cost),
-        cmocka_unit_test(a_repeated_poll_takes_nothing_back),
-        cmocka_unit_test(lost_leases_take_the_room_before_new_ones),
-        cmocka_unit_test(a_token_grows_with_every_lease),
-        cmocka_unit_test(being_listed_renews_a_lease_and_keeps_nothing),
-        cmocka_unit_test(the_end_of_a_confirmed_lease_counts_as_lost),
-        cmocka_unit_test(the_end_of_an_unconfirmed_lease_costs_nothing),
-        cmocka_unit_test(a_run_that_its_worker_no_longer_has_is_lost),
-        cmocka_unit_test(a_worker_is_told_to_stop_what_is_not_its_own),
-        cmocka_unit_test(a_worker_is_told_to_stop_what_nobody_knows),
-        cmocka_unit_test(a_parked_poll_is_answered_when_its_time_is_over),
-        cmocka_unit_test(a_poll_waits_no_longer_than_it_wants),
-        cmocka_unit_test(who_is_parked_when_the_clock_leaps_is_not_forgotten),
-        cmocka_unit_test(a_poll_whose_time_is_over_takes_what_just_became_ready),
-        cmocka_unit_test(who_hung_up_is_offered_nothing),
-        cmocka_unit_test(who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing),
-        cmocka_unit_test(the_hangup_of_an_older_poll_is_nobodys_business),
-        cmocka_unit_test(shutting_down_takes_all_parked_polls_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static void finish_first(struct world *w, struct fake *f)
 
 /* ---- pausing */
 
-static void a_paused_queue_gives_out_nothing_until_it_is_resumed(void **state)
+TEST(a_paused_queue_gives_out_nothing_until_it_is_resumed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4);
     pause(&w, "mail");
@@ -58,9 +57,8 @@ static void a_paused_queue_gives_out_nothing_until_it_is_resumed(void **state)
     assert_int_equal(take(&w, &f, 4), 1);
 }
 
-static void resuming_wakes_a_worker_that_waits(void **state)
+TEST(resuming_wakes_a_worker_that_waits)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     pause(&w, "mail");
@@ -73,9 +71,8 @@ static void resuming_wakes_a_worker_that_waits(void **state)
     assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
 }
 
-static void a_queue_stays_paused_over_a_restart_and_says_by_whom(void **state)
+TEST(a_queue_stays_paused_over_a_restart_and_says_by_whom)
 {
-    (void)state;
     WORLD(w);
     int64_t then_ms = w.now_ms;
     pause(&w, "mail");
@@ -91,9 +88,8 @@ static void a_queue_stays_paused_over_a_restart_and_says_by_whom(void **state)
     assert_true(str_eq(queue->paused_by, STR("key:admin")));
 }
 
-static void what_runs_goes_on_when_its_queue_is_paused(void **state)
+TEST(what_runs_goes_on_when_its_queue_is_paused)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .queue = "mail");
@@ -103,9 +99,8 @@ static void what_runs_goes_on_when_its_queue_is_paused(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_COMPLETED);
 }
 
-static void nothing_is_kept_when_nothing_changes(void **state)
+TEST(nothing_is_kept_when_nothing_changes)
 {
-    (void)state;
     WORLD(w);
     resume(&w, "mail");
     assert_true(delta_is_empty(&w.delta));
@@ -122,9 +117,8 @@ static const struct queue_view *look(struct world *w, const char *name)
     return asked->cmd.reply.rc == RC_OK ? asked->cmd.reply.queues : NULL;
 }
 
-static void a_queue_is_known_once_somebody_used_it_or_decided_about_it(void **state)
+TEST(a_queue_is_known_once_somebody_used_it_or_decided_about_it)
 {
-    (void)state;
     WORLD(w);
     assert_null(look(&w, "mail"));
     struct asked *resumed = ask_queue(&w, "mail", (struct queue_wish){.run = QUEUE_RESUME});
@@ -142,9 +136,8 @@ static void a_queue_is_known_once_somebody_used_it_or_decided_about_it(void **st
     assert_int_equal(all->cmd.reply.queue_count, 2);
 }
 
-static void every_change_of_a_queue_says_when_and_by_whom(void **state)
+TEST(every_change_of_a_queue_says_when_and_by_whom)
 {
-    (void)state;
     WORLD(w);
     pause(&w, "mail");
     int64_t paused_ms = w.now_ms;
@@ -164,9 +157,8 @@ static void every_change_of_a_queue_says_when_and_by_whom(void **state)
     assert_int_equal(queue->paused_by.len, 0);
 }
 
-static void changes_of_a_queue_are_told_and_others_are_not(void **state)
+TEST(changes_of_a_queue_are_told_and_others_are_not)
 {
-    (void)state;
     WORLD(w);
     ask_queue(&w, "mail",
               (struct queue_wish){.run = QUEUE_PAUSE, .set_concurrency = true, .concurrency = 3});
@@ -185,9 +177,8 @@ static void changes_of_a_queue_are_told_and_others_are_not(void **state)
     assert_int_equal(w.events[0].queue_event, QUEUE_RESUMED);
 }
 
-static void the_oldest_is_found_behind_what_is_more_important(void **state)
+TEST(the_oldest_is_found_behind_what_is_more_important)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .queue = "mail", .priority = 100);
     world_turn(&w);
@@ -200,9 +191,8 @@ static void the_oldest_is_found_behind_what_is_more_important(void **state)
 
 /* ---- limits of a queue */
 
-static void a_queue_runs_no_more_at_once_than_its_limit(void **state)
+TEST(a_queue_runs_no_more_at_once_than_its_limit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     ask_queue(&w, "mail", (struct queue_wish){.set_concurrency = true, .concurrency = 2});
@@ -217,9 +207,8 @@ static void a_queue_runs_no_more_at_once_than_its_limit(void **state)
     assert_int_equal(take(&w, &g, 8), 2);
 }
 
-static void a_limit_below_what_runs_waits_for_it(void **state)
+TEST(a_limit_below_what_runs_waits_for_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 4; i++)
@@ -235,9 +224,8 @@ static void a_limit_below_what_runs_waits_for_it(void **state)
 
 /* ---- concurrency by key */
 
-static void no_more_of_one_key_run_at_once_than_its_limit(void **state)
+TEST(no_more_of_one_key_run_at_once_than_its_limit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 4; i++)
@@ -249,9 +237,8 @@ static void no_more_of_one_key_run_at_once_than_its_limit(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void a_key_is_shared_by_queues_and_handlers(void **state)
+TEST(a_key_is_shared_by_queues_and_handlers)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "x");
     SUBMIT(&w, .queue = "a", .key = "k", .limit = 1);
@@ -261,9 +248,8 @@ static void a_key_is_shared_by_queues_and_handlers(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void what_is_stopping_still_holds_its_permit(void **state)
+TEST(what_is_stopping_still_holds_its_permit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     const struct submission *first = SUBMIT(&w, .key = "k", .limit = 1);
@@ -279,9 +265,8 @@ static void what_is_stopping_still_holds_its_permit(void **state)
     assert_int_equal(state_of(&w, second->exec_id), EXEC_RUNNING);
 }
 
-static void permits_are_as_many_after_a_restart_as_before(void **state)
+TEST(permits_are_as_many_after_a_restart_as_before)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 3; i++)
@@ -296,9 +281,8 @@ static void permits_are_as_many_after_a_restart_as_before(void **state)
 }
 
 /* Were they looked at one by one, this would take minutes. */
-static void ten_thousand_that_wait_for_one_key_cost_nothing(void **state)
+TEST(ten_thousand_that_wait_for_one_key_cost_nothing)
 {
-    (void)state;
     WORLD(w);
     w.relaxed = true;
     struct fake f = HIRE(&w, .slots = 8);
@@ -315,9 +299,8 @@ static void ten_thousand_that_wait_for_one_key_cost_nothing(void **state)
 
 /* ---- rates */
 
-static void starts_of_a_rate_are_spread_over_its_window(void **state)
+TEST(starts_of_a_rate_are_spread_over_its_window)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 3; i++)
@@ -332,9 +315,8 @@ static void starts_of_a_rate_are_spread_over_its_window(void **state)
     assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
 }
 
-static void a_rate_is_not_forgotten_by_a_restart(void **state)
+TEST(a_rate_is_not_forgotten_by_a_restart)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 2; i++)
@@ -347,9 +329,8 @@ static void a_rate_is_not_forgotten_by_a_restart(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void a_rate_nobody_names_any_more_is_forgotten_when_its_time_is_over(void **state)
+TEST(a_rate_nobody_names_any_more_is_forgotten_when_its_time_is_over)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     SUBMIT(&w, .rate = "smtp", .starts = 1, .per_ms = 5000);
@@ -366,9 +347,8 @@ static void a_rate_nobody_names_any_more_is_forgotten_when_its_time_is_over(void
     assert_int_equal(w.engine->ready.limits.by_key.len, 0);
 }
 
-static void a_job_with_two_limits_waits_for_both(void **state)
+TEST(a_job_with_two_limits_waits_for_both)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     struct wish both = {.key = "k", .limit = 1, .rate = "smtp", .starts = 1, .per_ms = 5000};
@@ -379,31 +359,4 @@ static void a_job_with_two_limits_waits_for_both(void **state)
     assert_int_equal(take(&w, &f, 8), 0);
     finish_first(&w, &f);
     assert_int_equal(take(&w, &f, 8), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_paused_queue_gives_out_nothing_until_it_is_resumed),
-        cmocka_unit_test(resuming_wakes_a_worker_that_waits),
-        cmocka_unit_test(a_queue_stays_paused_over_a_restart_and_says_by_whom),
-        cmocka_unit_test(what_runs_goes_on_when_its_queue_is_paused),
-        cmocka_unit_test(nothing_is_kept_when_nothing_changes),
-        cmocka_unit_test(a_queue_is_known_once_somebody_used_it_or_decided_about_it),
-        cmocka_unit_test(every_change_of_a_queue_says_when_and_by_whom),
-        cmocka_unit_test(changes_of_a_queue_are_told_and_others_are_not),
-        cmocka_unit_test(the_oldest_is_found_behind_what_is_more_important),
-        cmocka_unit_test(a_queue_runs_no_more_at_once_than_its_limit),
-        cmocka_unit_test(a_limit_below_what_runs_waits_for_it),
-        cmocka_unit_test(no_more_of_one_key_run_at_once_than_its_limit),
-        cmocka_unit_test(a_key_is_shared_by_queues_and_handlers),
-        cmocka_unit_test(what_is_stopping_still_holds_its_permit),
-        cmocka_unit_test(permits_are_as_many_after_a_restart_as_before),
-        cmocka_unit_test(ten_thousand_that_wait_for_one_key_cost_nothing),
-        cmocka_unit_test(starts_of_a_rate_are_spread_over_its_window),
-        cmocka_unit_test(a_rate_is_not_forgotten_by_a_restart),
-        cmocka_unit_test(a_rate_nobody_names_any_more_is_forgotten_when_its_time_is_over),
-        cmocka_unit_test(a_job_with_two_limits_waits_for_both),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 #include "engine/ready/ready.h"
 
+#include "base/test/test.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* The ready queues, and the worker_class of a worker that does everything. */
 struct hall {
@@ -34,9 +32,8 @@ static struct track *join(struct hall *h, struct str queue, struct str handler, 
     return ready_join(&h->ready, &(struct rules){.queue = queue, .handler = handler}, lanes_max);
 }
 
-static void the_best_of_all_lanes_is_first(void **state)
+TEST(the_best_of_all_lanes_is_first)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[4] = {{0}};
@@ -57,9 +54,8 @@ static void the_best_of_all_lanes_is_first(void **state)
 }
 
 /* However few of the lanes a worker_class serves, and whichever way it is found: the best of them. */
-static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
+TEST(few_of_many_lanes_are_searched_as_well_as_all)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     static const char *const handlers[] = {"", "mail", "sms", "fax"};
@@ -98,9 +94,8 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
     assert_int_equal(found[2], 1);
 }
 
-static void a_lane_is_shared_by_queue_and_handler(void **state)
+TEST(a_lane_is_shared_by_queue_and_handler)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct track *track = join(&h, STR("a"), STR("mail"), 2);
@@ -120,9 +115,8 @@ static struct lane *next_fresh(struct ready *r)
     return lane;
 }
 
-static void a_lane_that_all_have_left_makes_room_for_another(void **state)
+TEST(a_lane_that_all_have_left_makes_room_for_another)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct track *track = join(&h, STR("a"), STR(""), 1);
@@ -133,9 +127,8 @@ static void a_lane_that_all_have_left_makes_room_for_another(void **state)
     assert_non_null(join(&h, STR("b"), STR(""), 1));
 }
 
-static void a_lane_is_fresh_until_somebody_looks(void **state)
+TEST(a_lane_is_fresh_until_somebody_looks)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[3] = {{0}};
@@ -150,9 +143,8 @@ static void a_lane_is_fresh_until_somebody_looks(void **state)
     assert_ptr_equal(next_fresh(&h.ready), a->lane);
 }
 
-static void waiting_long_enough_is_worth_a_point_of_priority(void **state)
+TEST(waiting_long_enough_is_worth_a_point_of_priority)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[3] = {{0}};
@@ -167,9 +159,8 @@ static void waiting_long_enough_is_worth_a_point_of_priority(void **state)
     }
 }
 
-static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
+TEST(a_closed_lane_is_not_to_be_had_and_comes_back_fresh)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[2] = {{0}};
@@ -185,9 +176,8 @@ static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
     assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]);
 }
 
-static void a_full_lane_lets_out_what_has_its_permits(void **state)
+TEST(a_full_lane_lets_out_what_has_its_permits)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[2] = {{0}};
@@ -222,9 +212,8 @@ static struct track *join_limited(struct hall *h, struct str handler, struct lim
         9);
 }
 
-static void a_full_limit_takes_its_tracks_away_and_room_brings_them_back(void **state)
+TEST(a_full_limit_takes_its_tracks_away_and_room_brings_them_back)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[3] = {{0}};
@@ -253,9 +242,8 @@ static void a_full_limit_takes_its_tracks_away_and_room_brings_them_back(void **
     ready_release(&h.ready, narrow);
 }
 
-static void starts_of_a_rate_are_evenly_spaced(void **state)
+TEST(starts_of_a_rate_are_evenly_spaced)
 {
-    (void)state;
     struct limit limit = {.kind = LIMIT_RATE};
     struct moment now = {.wall_ms = 1000000, .boot_ms = 50};
     limit.v = limit_started(&limit, now, 250000);
@@ -267,9 +255,8 @@ static void starts_of_a_rate_are_evenly_spaced(void **state)
     assert_int_equal(limit.v.next_us, 1000550000); /* nothing is saved up */
 }
 
-static void short_intervals_share_a_millisecond(void **state)
+TEST(short_intervals_share_a_millisecond)
 {
-    (void)state;
     struct limit limit = {.kind = LIMIT_RATE};
     struct moment now = {.wall_ms = 1000, .boot_ms = 50};
     size_t starts = 0;
@@ -281,9 +268,8 @@ static void short_intervals_share_a_millisecond(void **state)
     assert_int_equal(limit.v.wake_ms, 51);
 }
 
-static void a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went(void **state)
+TEST(a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went)
 {
-    (void)state;
     struct moment now = {.wall_ms = 1000, .boot_ms = 50};
     struct limit_values v = limit_restored(INT64_C(90000000), 250000, now);
     assert_false(v.shut);
@@ -294,9 +280,8 @@ static void a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went(voi
 
 /* ---- worker_classes */
 
-static void a_trade_is_shared_by_all_that_can_do_the_same(void **state)
+TEST(a_trade_is_shared_by_all_that_can_do_the_same)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct worker_class *a = worker_class_join(&h.worker_classes, STR("x\n"), STR("mail\n"), false);
@@ -308,9 +293,8 @@ static void a_trade_is_shared_by_all_that_can_do_the_same(void **state)
     assert_int_equal(h.worker_classes.by_key.len, 3);
 }
 
-static void a_trade_serves_its_queues_and_handlers_and_no_others(void **state)
+TEST(a_trade_serves_its_queues_and_handlers_and_no_others)
 {
-    (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     const struct worker_class *t =
@@ -360,9 +344,8 @@ static int64_t leases_us(uint32_t bars, bool idle)
     return took_us;
 }
 
-static void a_lease_costs_the_same_however_many_share_its_key(void **state)
+TEST(a_lease_costs_the_same_however_many_share_its_key)
 {
-    (void)state;
     for (int idle = 0; idle < 2; idle++) {
         int64_t few_us = INT64_MAX;
         int64_t many_us = INT64_MAX;
@@ -379,9 +362,8 @@ static void a_lease_costs_the_same_however_many_share_its_key(void **state)
     }
 }
 
-static void rungs_are_found_by_what_they_bear(void **state)
+TEST(rungs_are_found_by_what_they_bear)
 {
-    (void)state;
     struct rungs all = {0};
     struct rung *rungs[100];
     for (uint32_t i = 0; i < 100; i++)
@@ -397,27 +379,4 @@ static void rungs_are_found_by_what_they_bear(void **state)
         rung_leave(&all, rungs[i]);
     assert_null(rung_at(&all, 37));
     assert_int_equal(all.len, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_of_all_lanes_is_first),
-        cmocka_unit_test(few_of_many_lanes_are_searched_as_well_as_all),
-        cmocka_unit_test(a_lane_is_shared_by_queue_and_handler),
-        cmocka_unit_test(a_lane_that_all_have_left_makes_room_for_another),
-        cmocka_unit_test(a_lane_is_fresh_until_somebody_looks),
-        cmocka_unit_test(waiting_long_enough_is_worth_a_point_of_priority),
-        cmocka_unit_test(a_closed_lane_is_not_to_be_had_and_comes_back_fresh),
-        cmocka_unit_test(a_full_lane_lets_out_what_has_its_permits),
-        cmocka_unit_test(a_full_limit_takes_its_tracks_away_and_room_brings_them_back),
-        cmocka_unit_test(a_lease_costs_the_same_however_many_share_its_key),
-        cmocka_unit_test(rungs_are_found_by_what_they_bear),
-        cmocka_unit_test(starts_of_a_rate_are_evenly_spaced),
-        cmocka_unit_test(short_intervals_share_a_millisecond),
-        cmocka_unit_test(a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went),
-        cmocka_unit_test(a_trade_is_shared_by_all_that_can_do_the_same),
-        cmocka_unit_test(a_trade_serves_its_queues_and_handlers_and_no_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static bool report(struct stage *s, enum outcome outcome)
 
 /* ---- outcomes */
 
-static void success_completes_execution_and_job(void **state)
+TEST(success_completes_execution_and_job)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     s->w.now_ms += 41;
     assert_true(report(s, OUTCOME_SUCCEEDED));
@@ -27,9 +26,8 @@ static void success_completes_execution_and_job(void **state)
     assert_int_equal(engine_live_count(s->w.engine), 0);
 }
 
-static void what_is_over_together_can_be_kept_together(void **state)
+TEST(what_is_over_together_can_be_kept_together)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     report(s, OUTCOME_SUCCEEDED);
     const struct exec_change *change = &s->w.delta.execs[0];
@@ -38,9 +36,8 @@ static void what_is_over_together_can_be_kept_together(void **state)
     assert_ptr_equal(change->ends_attempt, &s->w.delta.attempts[0]);
 }
 
-static void an_attempt_is_kept_with_what_the_worker_knows(void **state)
+TEST(an_attempt_is_kept_with_what_the_worker_knows)
 {
-    (void)state;
     STAGE(s);
     s->w.now_ms += 41;
     report(s, OUTCOME_SUCCEEDED);
@@ -54,9 +51,8 @@ static void an_attempt_is_kept_with_what_the_worker_knows(void **state)
     assert_int_equal(s->w.events[0].log_seq, 9);
 }
 
-static void a_failure_is_retried_after_its_delay(void **state)
+TEST(a_failure_is_retried_after_its_delay)
 {
-    (void)state;
     STAGE(s, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 700);
     assert_true(report(s, OUTCOME_FAILED));
     assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
@@ -73,9 +69,8 @@ static void a_failure_is_retried_after_its_delay(void **state)
     assert_int_equal(unfinished(s)->error.len, 0);
 }
 
-static void delays_grow_with_the_attempts(void **state)
+TEST(delays_grow_with_the_attempts)
 {
-    (void)state;
     STAGE(s, .retries = 3, .policy = RETRY_EXPONENTIAL, .retry_ms = 1000);
     int64_t delays_ms[] = {1000, 2000, 4000};
     for (size_t i = 0; i < COUNT_OF(delays_ms); i++) {
@@ -86,9 +81,8 @@ static void delays_grow_with_the_attempts(void **state)
     }
 }
 
-static void when_no_attempts_remain_it_has_failed(void **state)
+TEST(when_no_attempts_remain_it_has_failed)
 {
-    (void)state;
     STAGE(s, .retries = 2, .policy = RETRY_IMMEDIATE);
     for (int i = 0; i < 2; i++) {
         report(s, OUTCOME_FAILED);
@@ -104,35 +98,31 @@ static void when_no_attempts_remain_it_has_failed(void **state)
         assert_int_equal(attempt_of(&s->w, s->job->exec_id, token)->number, token);
 }
 
-static void a_permanent_failure_is_not_retried(void **state)
+TEST(a_permanent_failure_is_not_retried)
 {
-    (void)state;
     STAGE(s, .retries = 3);
     report(s, OUTCOME_PERMANENT);
     assert_int_equal(ended(s)->state, EXEC_FAILED);
     assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
 }
 
-static void a_timeout_is_retried_like_a_failure(void **state)
+TEST(a_timeout_is_retried_like_a_failure)
 {
-    (void)state;
     STAGE(s, .retries = 1, .policy = RETRY_IMMEDIATE);
     report(s, OUTCOME_TIMEOUT);
     assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
 }
 
-static void the_last_timeout_is_a_state_of_its_own(void **state)
+TEST(the_last_timeout_is_a_state_of_its_own)
 {
-    (void)state;
     STAGE(s);
     report(s, OUTCOME_TIMEOUT);
     assert_int_equal(ended(s)->state, EXEC_TIMEOUT);
     assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
 }
 
-static void what_is_returned_costs_nothing(void **state)
+TEST(what_is_returned_costs_nothing)
 {
-    (void)state;
     STAGE(s);
     report(s, OUTCOME_RETURNED);
     assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
@@ -141,9 +131,8 @@ static void what_is_returned_costs_nothing(void **state)
     assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->outcome, OUTCOME_RETURNED);
 }
 
-static void stopped_without_being_asked_counts_as_lost(void **state)
+TEST(stopped_without_being_asked_counts_as_lost)
 {
-    (void)state;
     STAGE(s);
     report(s, OUTCOME_STOPPED);
     assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
@@ -151,9 +140,8 @@ static void stopped_without_being_asked_counts_as_lost(void **state)
     assert_int_equal(unfinished(s)->lost, 1);
 }
 
-static void many_results_come_in_one_poll(void **state)
+TEST(many_results_come_in_one_poll)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *jobs[20];
@@ -174,9 +162,8 @@ static void many_results_come_in_one_poll(void **state)
 
 /* ---- whose word counts */
 
-static void a_result_counts_once(void **state)
+TEST(a_result_counts_once)
 {
-    (void)state;
     STAGE(s);
     struct asked *asked = ask_report(&s->w, &s->f, &s->lease, OUTCOME_SUCCEEDED);
     add_result(asked, &s->lease, OUTCOME_FAILED);
@@ -187,9 +174,8 @@ static void a_result_counts_once(void **state)
     assert_int_equal(ended(s)->state, EXEC_COMPLETED);
 }
 
-static void who_repeats_a_result_is_told_that_it_is_in(void **state)
+TEST(who_repeats_a_result_is_told_that_it_is_in)
 {
-    (void)state;
     STAGE(s);
     assert_true(report(s, OUTCOME_SUCCEEDED));
     assert_true(report(s, OUTCOME_SUCCEEDED)); /* the first answer got lost */
@@ -199,9 +185,8 @@ static void who_repeats_a_result_is_told_that_it_is_in(void **state)
     assert_int_equal(s->w.delta.attempt_count, 0);
 }
 
-static void who_repeats_a_failure_is_told_so_while_the_next_attempt_waits(void **state)
+TEST(who_repeats_a_failure_is_told_so_while_the_next_attempt_waits)
 {
-    (void)state;
     STAGE(s, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 700);
     assert_true(report(s, OUTCOME_FAILED));
     assert_true(report(s, OUTCOME_FAILED));
@@ -216,9 +201,8 @@ static void who_repeats_a_failure_is_told_so_while_the_next_attempt_waits(void *
     assert_int_equal(unfinished(s)->token, second.token);
 }
 
-static void of_one_result_told_twice_in_a_turn_both_are_in(void **state)
+TEST(of_one_result_told_twice_in_a_turn_both_are_in)
 {
-    (void)state;
     STAGE(s);
     struct asked *asked = ask_report(&s->w, &s->f, &s->lease, OUTCOME_SUCCEEDED);
     add_result(asked, &s->lease, OUTCOME_SUCCEEDED);
@@ -230,18 +214,16 @@ static void of_one_result_told_twice_in_a_turn_both_are_in(void **state)
     assert_int_equal(s->w.delta.attempt_count, 1);
 }
 
-static void what_a_server_that_died_had_accepted_is_in(void **state)
+TEST(what_a_server_that_died_had_accepted_is_in)
 {
-    (void)state;
     STAGE(s);
     assert_true(report(s, OUTCOME_SUCCEEDED));
     world_restart(&s->w);
     assert_true(report(s, OUTCOME_SUCCEEDED));
 }
 
-static void what_was_written_down_as_lost_is_not_in(void **state)
+TEST(what_was_written_down_as_lost_is_not_in)
 {
-    (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
     world_pass(&s->w, s->w.options.lease_ms + 1);
@@ -250,9 +232,8 @@ static void what_was_written_down_as_lost_is_not_in(void **state)
     assert_false(report(s, OUTCOME_SUCCEEDED));
 }
 
-static void another_worker_cannot_report(void **state)
+TEST(another_worker_cannot_report)
 {
-    (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
     struct asked *asked = ask_report(&s->w, &other, &s->lease, OUTCOME_SUCCEEDED);
@@ -261,9 +242,8 @@ static void another_worker_cannot_report(void **state)
     assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
 }
 
-static void a_wrong_token_cannot_report(void **state)
+TEST(a_wrong_token_cannot_report)
 {
-    (void)state;
     STAGE(s);
     s->lease.token++;
     struct asked *asked = ask_poll(&s->w, &s->f, 0);
@@ -273,9 +253,8 @@ static void a_wrong_token_cannot_report(void **state)
     assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
 }
 
-static void nobody_can_report_what_never_was(void **state)
+TEST(nobody_can_report_what_never_was)
 {
-    (void)state;
     STAGE(s);
     s->lease.exec_id++;
     struct asked *asked = ask_poll(&s->w, &s->f, 0);
@@ -286,9 +265,8 @@ static void nobody_can_report_what_never_was(void **state)
 
 /* ---- late */
 
-static void a_late_success_counts_while_nobody_else_was_given_it(void **state)
+TEST(a_late_success_counts_while_nobody_else_was_given_it)
 {
-    (void)state;
     STAGE(s, .name = "nightly");
     world_pass(&s->w, s->w.options.lease_ms);
     assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
@@ -300,9 +278,8 @@ static void a_late_success_counts_while_nobody_else_was_given_it(void **state)
     assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->worker_id, s->f.id);
 }
 
-static void a_success_in_the_turn_in_which_its_lease_ends_counts(void **state)
+TEST(a_success_in_the_turn_in_which_its_lease_ends_counts)
 {
-    (void)state;
     STAGE(s);
     s->w.now_ms += s->w.options.lease_ms;
     assert_true(report(s, OUTCOME_SUCCEEDED));
@@ -311,9 +288,8 @@ static void a_success_in_the_turn_in_which_its_lease_ends_counts(void **state)
     assert_int_equal(ended(s)->state, EXEC_COMPLETED);
 }
 
-static void a_late_success_is_refused_when_somebody_else_was_given_it(void **state)
+TEST(a_late_success_is_refused_when_somebody_else_was_given_it)
 {
-    (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
     world_pass(&s->w, s->w.options.lease_ms);
@@ -323,9 +299,8 @@ static void a_late_success_is_refused_when_somebody_else_was_given_it(void **sta
     assert_int_equal(unfinished(s)->worker_id, other.id);
 }
 
-static void a_late_success_is_refused_when_the_other_one_gave_it_back(void **state)
+TEST(a_late_success_is_refused_when_the_other_one_gave_it_back)
 {
-    (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
     world_pass(&s->w, s->w.options.lease_ms);
@@ -335,18 +310,16 @@ static void a_late_success_is_refused_when_the_other_one_gave_it_back(void **sta
     assert_false(report(s, OUTCOME_SUCCEEDED));
 }
 
-static void a_late_failure_changes_nothing(void **state)
+TEST(a_late_failure_changes_nothing)
 {
-    (void)state;
     STAGE(s);
     world_pass(&s->w, s->w.options.lease_ms);
     assert_false(report(s, OUTCOME_FAILED));
     assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
 }
 
-static void a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error(void **state)
+TEST(a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error)
 {
-    (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
     world_wake(&s->w, s->w.options.lease_ms - 1);
@@ -359,38 +332,4 @@ static void a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error(void **
     assert_int_equal(unfinished(s)->error.len, 0);
     assert_int_equal(s->w.delta.exec_count, 1);
     assert_int_equal(s->w.delta.attempt_count, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(success_completes_execution_and_job),
-        cmocka_unit_test(what_is_over_together_can_be_kept_together),
-        cmocka_unit_test(an_attempt_is_kept_with_what_the_worker_knows),
-        cmocka_unit_test(a_failure_is_retried_after_its_delay),
-        cmocka_unit_test(delays_grow_with_the_attempts),
-        cmocka_unit_test(when_no_attempts_remain_it_has_failed),
-        cmocka_unit_test(a_permanent_failure_is_not_retried),
-        cmocka_unit_test(a_timeout_is_retried_like_a_failure),
-        cmocka_unit_test(the_last_timeout_is_a_state_of_its_own),
-        cmocka_unit_test(what_is_returned_costs_nothing),
-        cmocka_unit_test(stopped_without_being_asked_counts_as_lost),
-        cmocka_unit_test(many_results_come_in_one_poll),
-        cmocka_unit_test(a_result_counts_once),
-        cmocka_unit_test(who_repeats_a_result_is_told_that_it_is_in),
-        cmocka_unit_test(who_repeats_a_failure_is_told_so_while_the_next_attempt_waits),
-        cmocka_unit_test(of_one_result_told_twice_in_a_turn_both_are_in),
-        cmocka_unit_test(what_a_server_that_died_had_accepted_is_in),
-        cmocka_unit_test(what_was_written_down_as_lost_is_not_in),
-        cmocka_unit_test(another_worker_cannot_report),
-        cmocka_unit_test(a_wrong_token_cannot_report),
-        cmocka_unit_test(nobody_can_report_what_never_was),
-        cmocka_unit_test(a_late_success_counts_while_nobody_else_was_given_it),
-        cmocka_unit_test(a_success_in_the_turn_in_which_its_lease_ends_counts),
-        cmocka_unit_test(a_late_success_is_refused_when_somebody_else_was_given_it),
-        cmocka_unit_test(a_late_success_is_refused_when_the_other_one_gave_it_back),
-        cmocka_unit_test(a_late_failure_changes_nothing),
-        cmocka_unit_test(a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,8 @@ static const struct exec_values *values_of(const struct world *w, uint64_t exec_
 /* ---- a server that stood still */
 
 /* Server and worker sleep together for an hour; the worker stops what it ran when it wakes up, or goes on. */
-static void a_laptop_that_sleeps_counts_nothing(void **state)
+TEST(a_laptop_that_sleeps_counts_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -79,9 +78,8 @@ static void a_laptop_that_sleeps_counts_nothing(void **state)
     }
 }
 
-static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
+TEST(who_stays_silent_after_that_is_lost_a_term_later)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -97,9 +95,8 @@ static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
 }
 
 /* The result waits in the socket, and the attempt's time has passed when it is read. */
-static void what_ended_while_the_server_slept_has_ended_as_its_worker_says(void **state)
+TEST(what_ended_while_the_server_slept_has_ended_as_its_worker_says)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .timeout_ms = 10000);
@@ -111,9 +108,8 @@ static void what_ended_while_the_server_slept_has_ended_as_its_worker_says(void 
 }
 
 /* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a term. */
-static void a_sleep_that_is_shorter_than_a_term_counts_nothing(void **state)
+TEST(a_sleep_that_is_shorter_than_a_term_counts_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -134,9 +130,8 @@ static void a_sleep_that_is_shorter_than_a_term_counts_nothing(void **state)
 }
 
 /* A turn that comes a little late is no sleep: there is one in every quarter of a term. */
-static void a_server_with_leases_has_a_turn_in_every_quarter_of_a_term(void **state)
+TEST(a_server_with_leases_has_a_turn_in_every_quarter_of_a_term)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -149,9 +144,8 @@ static void a_server_with_leases_has_a_turn_in_every_quarter_of_a_term(void **st
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_turn_without_the_store_leaves_that_to_the_next(void **state)
+TEST(a_turn_without_the_store_leaves_that_to_the_next)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -170,9 +164,8 @@ static void a_turn_without_the_store_leaves_that_to_the_next(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
-static void an_idle_worker_is_known_after_a_sleep(void **state)
+TEST(an_idle_worker_is_known_after_a_sleep)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -184,9 +177,8 @@ static void an_idle_worker_is_known_after_a_sleep(void **state)
 
 /* ---- what is counted */
 
-static void an_inherited_lease_that_ends_in_silence_is_counted(void **state)
+TEST(an_inherited_lease_that_ends_in_silence_is_counted)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     hire_and_start(&w, 1);
@@ -200,9 +192,8 @@ static void an_inherited_lease_that_ends_in_silence_is_counted(void **state)
     assert_int_equal(values_of(&w, job->exec_id)->unseen, 2);
 }
 
-static void a_reported_end_sets_it_back(void **state)
+TEST(a_reported_end_sets_it_back)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .retries = 3);
     for (int i = 0; i < 2; i++) {
@@ -216,9 +207,8 @@ static void a_reported_end_sets_it_back(void **state)
     assert_int_equal(values_of(&w, job->exec_id)->unseen, 0);
 }
 
-static void a_late_success_ends_a_suspect_like_any_other(void **state)
+TEST(a_late_success_ends_a_suspect_like_any_other)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     hire_and_start(&w, 1);
@@ -232,9 +222,8 @@ static void a_late_success_ends_a_suspect_like_any_other(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-static void a_lease_that_was_confirmed_is_lost(void **state)
+TEST(a_lease_that_was_confirmed_is_lost)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     struct fake f = hire_and_start(&w, 1);
@@ -246,9 +235,8 @@ static void a_lease_that_was_confirmed_is_lost(void **state)
     assert_int_equal(values_of(&w, job->exec_id)->unseen, 0);
 }
 
-static void a_predecessor_that_is_dead_for_sure_was_silent(void **state)
+TEST(a_predecessor_that_is_dead_for_sure_was_silent)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     struct fake old = HIRE(&w, .boot_id = "k1");
@@ -261,9 +249,8 @@ static void a_predecessor_that_is_dead_for_sure_was_silent(void **state)
 
 /* ---- what had ended before */
 
-static void a_timeout_counts_when_it_had_passed_before_the_load(void **state)
+TEST(a_timeout_counts_when_it_had_passed_before_the_load)
 {
-    (void)state;
     for (int passed = 0; passed <= 1; passed++) {
         WORLD(w);
         const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
@@ -276,9 +263,8 @@ static void a_timeout_counts_when_it_had_passed_before_the_load(void **state)
     }
 }
 
-static void an_sla_stops_what_had_exceeded_it_before_the_load(void **state)
+TEST(an_sla_stops_what_had_exceeded_it_before_the_load)
 {
-    (void)state;
     for (int passed = 0; passed <= 1; passed++) {
         WORLD(w);
         struct sla sla = {.max_ms = 5000, .policy = SLA_STRICT};
@@ -293,9 +279,8 @@ static void an_sla_stops_what_had_exceeded_it_before_the_load(void **state)
 }
 
 /* The former owner was last seen a while before its partitions were loaded. */
-static void elsewhere_it_counts_from_when_the_owner_was_last_seen(void **state)
+TEST(elsewhere_it_counts_from_when_the_owner_was_last_seen)
 {
-    (void)state;
     CLEANUP(world_free) struct world w;
     world_init_part(&w, &engine_defaults, (struct partition_set){.count = 2, .bits = 1});
     const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
@@ -323,9 +308,8 @@ static void make_suspects(struct world *w, const struct submission **jobs, uint3
         assert_int_equal(values_of(w, jobs[i]->exec_id)->unseen, 2);
 }
 
-static void a_worker_has_one_on_probation_and_other_work_beside_it(void **state)
+TEST(a_worker_has_one_on_probation_and_other_work_beside_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[3];
     make_suspects(&w, jobs, 3);
@@ -339,9 +323,8 @@ static void a_worker_has_one_on_probation_and_other_work_beside_it(void **state)
     assert_true(holds(&g, jobs[1]->exec_id));
 }
 
-static void a_parked_worker_is_passed_by_for_one_that_may_have_it(void **state)
+TEST(a_parked_worker_is_passed_by_for_one_that_may_have_it)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[2];
     make_suspects(&w, jobs, 2);
@@ -358,9 +341,8 @@ static void a_parked_worker_is_passed_by_for_one_that_may_have_it(void **state)
 }
 
 /* With the last of them its lane is gone, while it is being offered. */
-static void a_parked_worker_is_given_the_last_suspect(void **state)
+TEST(a_parked_worker_is_given_the_last_suspect)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     hire_and_start(&w, 1);
@@ -378,9 +360,8 @@ static void a_parked_worker_is_given_the_last_suspect(void **state)
 }
 
 /* Else a worker would offer its slots to servers with other work for as long as there is some. */
-static void a_suspect_is_a_reason_to_offer_a_slot(void **state)
+TEST(a_suspect_is_a_reason_to_offer_a_slot)
 {
-    (void)state;
     CLEANUP(world_free) struct world w;
     world_init_part(&w, &engine_defaults, (struct partition_set){.count = 2, .bits = 1});
     const struct submission *jobs[3];
@@ -396,9 +377,8 @@ static void a_suspect_is_a_reason_to_offer_a_slot(void **state)
     assert_int_equal(poll->cmd.reply.poll.backlog, 0); /* it may have no other */
 }
 
-static void probation_ends_with_the_run(void **state)
+TEST(probation_ends_with_the_run)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[2];
     make_suspects(&w, jobs, 2);
@@ -412,9 +392,8 @@ static void probation_ends_with_the_run(void **state)
     assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, jobs[1]->exec_id);
 }
 
-static void or_when_it_was_named_for_a_while(void **state)
+TEST(or_when_it_was_named_for_a_while)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[2];
     make_suspects(&w, jobs, 2);
@@ -430,9 +409,8 @@ static void or_when_it_was_named_for_a_while(void **state)
     assert_true(values_of(&w, jobs[0]->exec_id)->proven);
 }
 
-static void suspects_obey_their_queue_and_limits(void **state)
+TEST(suspects_obey_their_queue_and_limits)
 {
-    (void)state;
     WORLD(w);
     const struct submission *a = SUBMIT(&w, .key = "k", .limit = 1);
     world_turn(&w);
@@ -456,9 +434,8 @@ static void suspects_obey_their_queue_and_limits(void **state)
 
 /* ---- together */
 
-static void the_one_on_probation_alone_is_to_blame(void **state)
+TEST(the_one_on_probation_alone_is_to_blame)
 {
-    (void)state;
     WORLD(w);
     const struct submission *killer;
     make_suspects(&w, &killer, 1);
@@ -474,9 +451,8 @@ static void the_one_on_probation_alone_is_to_blame(void **state)
     assert_int_equal(values_of(&w, innocent->exec_id)->returned, 1);
 }
 
-static void without_one_all_are_counted(void **state)
+TEST(without_one_all_are_counted)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[3];
     make_suspects(&w, jobs, 3);
@@ -491,9 +467,8 @@ static void without_one_all_are_counted(void **state)
     }
 }
 
-static void leases_of_another_worker_are_another_matter(void **state)
+TEST(leases_of_another_worker_are_another_matter)
 {
-    (void)state;
     WORLD(w);
     const struct submission *killer;
     make_suspects(&w, &killer, 1);
@@ -521,9 +496,8 @@ static int crashes_until_it_is_out(struct world *w, uint64_t exec_id, int64_t li
     }
 }
 
-static void a_fast_killer_is_out_by_its_fifth_crash(void **state)
+TEST(a_fast_killer_is_out_by_its_fifth_crash)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -531,9 +505,8 @@ static void a_fast_killer_is_out_by_its_fifth_crash(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_FAILED);
 }
 
-static void a_slow_killer_is_out_by_its_eleventh(void **state)
+TEST(a_slow_killer_is_out_by_its_eleventh)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -541,9 +514,8 @@ static void a_slow_killer_is_out_by_its_eleventh(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_FAILED);
 }
 
-static void innocents_survive_reboots_that_are_a_minute_apart(void **state)
+TEST(innocents_survive_reboots_that_are_a_minute_apart)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[] = {SUBMIT(&w), SUBMIT(&w)};
     world_turn(&w);
@@ -557,39 +529,4 @@ static void innocents_survive_reboots_that_are_a_minute_apart(void **state)
         assert_int_equal(values_of(&w, jobs[i]->exec_id)->lost, 0);
         assert_int_equal(values_of(&w, jobs[i]->exec_id)->unseen, 8);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_laptop_that_sleeps_counts_nothing),
-        cmocka_unit_test(who_stays_silent_after_that_is_lost_a_term_later),
-        cmocka_unit_test(what_ended_while_the_server_slept_has_ended_as_its_worker_says),
-        cmocka_unit_test(a_sleep_that_is_shorter_than_a_term_counts_nothing),
-        cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_quarter_of_a_term),
-        cmocka_unit_test(a_turn_without_the_store_leaves_that_to_the_next),
-        cmocka_unit_test(an_idle_worker_is_known_after_a_sleep),
-        cmocka_unit_test(an_inherited_lease_that_ends_in_silence_is_counted),
-        cmocka_unit_test(a_reported_end_sets_it_back),
-        cmocka_unit_test(a_late_success_ends_a_suspect_like_any_other),
-        cmocka_unit_test(a_lease_that_was_confirmed_is_lost),
-        cmocka_unit_test(a_predecessor_that_is_dead_for_sure_was_silent),
-        cmocka_unit_test(a_timeout_counts_when_it_had_passed_before_the_load),
-        cmocka_unit_test(an_sla_stops_what_had_exceeded_it_before_the_load),
-        cmocka_unit_test(elsewhere_it_counts_from_when_the_owner_was_last_seen),
-        cmocka_unit_test(a_worker_has_one_on_probation_and_other_work_beside_it),
-        cmocka_unit_test(a_parked_worker_is_passed_by_for_one_that_may_have_it),
-        cmocka_unit_test(a_parked_worker_is_given_the_last_suspect),
-        cmocka_unit_test(a_suspect_is_a_reason_to_offer_a_slot),
-        cmocka_unit_test(probation_ends_with_the_run),
-        cmocka_unit_test(or_when_it_was_named_for_a_while),
-        cmocka_unit_test(suspects_obey_their_queue_and_limits),
-        cmocka_unit_test(the_one_on_probation_alone_is_to_blame),
-        cmocka_unit_test(without_one_all_are_counted),
-        cmocka_unit_test(leases_of_another_worker_are_another_matter),
-        cmocka_unit_test(a_fast_killer_is_out_by_its_fifth_crash),
-        cmocka_unit_test(a_slow_killer_is_out_by_its_eleventh),
-        cmocka_unit_test(innocents_survive_reboots_that_are_a_minute_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static void finish_first(struct world *w, struct fake *f)
     assert_true(was_accepted(asked));
 }
 
-static void a_team_runs_no_more_at_once_than_its_limit_in_any_queue(void **state)
+TEST(a_team_runs_no_more_at_once_than_its_limit_in_any_queue)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "x");
     ask_team(&w, "data", 2);
@@ -54,9 +53,8 @@ static void a_team_runs_no_more_at_once_than_its_limit_in_any_queue(void **state
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void a_team_without_a_limit_runs_what_it_has(void **state)
+TEST(a_team_without_a_limit_runs_what_it_has)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 5; i++)
@@ -64,9 +62,8 @@ static void a_team_without_a_limit_runs_what_it_has(void **state)
     assert_int_equal(take(&w, &f, 8), 5);
 }
 
-static void a_lifted_limit_wakes_a_worker_that_waits(void **state)
+TEST(a_lifted_limit_wakes_a_worker_that_waits)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4);
     struct fake g = HIRE(&w, .slots = 4);
@@ -83,9 +80,8 @@ static void a_lifted_limit_wakes_a_worker_that_waits(void **state)
     assert_int_equal(poll->cmd.reply.poll.lease_count, 2);
 }
 
-static void a_limit_below_what_runs_waits_for_it(void **state)
+TEST(a_limit_below_what_runs_waits_for_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     for (size_t i = 0; i < 4; i++)
@@ -99,9 +95,8 @@ static void a_limit_below_what_runs_waits_for_it(void **state)
     assert_int_equal(take(&w, &f, 8), 1);
 }
 
-static void what_is_stopping_still_counts_for_its_team(void **state)
+TEST(what_is_stopping_still_counts_for_its_team)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     ask_team(&w, "data", 1);
@@ -113,9 +108,8 @@ static void what_is_stopping_still_counts_for_its_team(void **state)
     assert_int_equal(take(&w, &f, 8), 0);
 }
 
-static void a_limit_is_the_same_after_a_restart_and_says_whose_it_is(void **state)
+TEST(a_limit_is_the_same_after_a_restart_and_says_whose_it_is)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     int64_t then_ms = w.now_ms;
@@ -134,9 +128,8 @@ static void a_limit_is_the_same_after_a_restart_and_says_whose_it_is(void **stat
     assert_int_equal(take(&w, &f, 8), 0);
 }
 
-static void teams_are_listed_by_name_while_they_have_jobs_or_a_limit(void **state)
+TEST(teams_are_listed_by_name_while_they_have_jobs_or_a_limit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
     ask_team(&w, "web", 3);
@@ -157,9 +150,8 @@ static void teams_are_listed_by_name_while_they_have_jobs_or_a_limit(void **stat
     assert_int_equal(all->cmd.reply.team_count, 1);
 }
 
-static void a_team_that_nobody_knows_is_not_there(void **state)
+TEST(a_team_that_nobody_knows_is_not_there)
 {
-    (void)state;
     WORLD(w);
     struct asked *look = look_at(&w, "nobody");
     struct asked *lift = ask_team(&w, "nobody", 0);
@@ -169,9 +161,8 @@ static void a_team_that_nobody_knows_is_not_there(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void a_full_team_names_who_fills_it(void **state)
+TEST(a_full_team_names_who_fills_it)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 9);
     ask_team(&w, "data", 1);
@@ -187,20 +178,4 @@ static void a_full_team_names_who_fills_it(void **state)
     assert_int_equal(b->exec_count, 1);
     assert_int_equal(b->execs[0], first->exec_id);
     assert_says(b->text, "the limit of team 'data' is at 1 of 1, held by exec_");
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_team_runs_no_more_at_once_than_its_limit_in_any_queue),
-        cmocka_unit_test(a_team_without_a_limit_runs_what_it_has),
-        cmocka_unit_test(a_lifted_limit_wakes_a_worker_that_waits),
-        cmocka_unit_test(a_limit_below_what_runs_waits_for_it),
-        cmocka_unit_test(what_is_stopping_still_counts_for_its_team),
-        cmocka_unit_test(a_limit_is_the_same_after_a_restart_and_says_whose_it_is),
-        cmocka_unit_test(teams_are_listed_by_name_while_they_have_jobs_or_a_limit),
-        cmocka_unit_test(a_team_that_nobody_knows_is_not_there),
-        cmocka_unit_test(a_full_team_names_who_fills_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@ static const struct poll_reply *reply_of(const struct asked *asked)
 
 /* ---- coming and going */
 
-static void an_unknown_worker_must_register(void **state)
+TEST(an_unknown_worker_must_register)
 {
-    (void)state;
     WORLD(w);
     struct fake f = {.id = 999};
     struct asked *poll = ask_poll(&w, &f, 1);
@@ -19,9 +18,8 @@ static void an_unknown_worker_must_register(void **state)
     assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void more_workers_than_there_may_be_are_refused(void **state)
+TEST(more_workers_than_there_may_be_are_refused)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.workers_max = 2;
     WORLD_WITH(w, options);
@@ -39,9 +37,8 @@ static void more_workers_than_there_may_be_are_refused(void **state)
     assert_int_equal(gone->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void a_draining_worker_finishes_and_takes_nothing(void **state)
+TEST(a_draining_worker_finishes_and_takes_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -67,9 +64,8 @@ static void a_draining_worker_finishes_and_takes_nothing(void **state)
     assert_int_equal(w.engine->ready.len, 1);
 }
 
-static void a_worker_that_polls_in_the_turn_of_its_drain_is_told(void **state)
+TEST(a_worker_that_polls_in_the_turn_of_its_drain_is_told)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     SUBMIT(&w);
@@ -82,9 +78,8 @@ static void a_worker_that_polls_in_the_turn_of_its_drain_is_told(void **state)
     assert_int_equal(reply_of(poll)->lease_count, 0);
 }
 
-static void draining_twice_changes_nothing(void **state)
+TEST(draining_twice_changes_nothing)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     ask_about(&w, CMD_DRAIN, f.id);
@@ -102,9 +97,8 @@ static void draining_twice_changes_nothing(void **state)
     assert_true(reply_of(poll)->drain);
 }
 
-static void a_silent_worker_is_forgotten(void **state)
+TEST(a_silent_worker_is_forgotten)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     ask_poll(&w, &f, 1);
@@ -120,9 +114,8 @@ static void a_silent_worker_is_forgotten(void **state)
     assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
 }
 
-static void who_is_forgotten_in_this_turn_is_gone_for_all_its_commands(void **state)
+TEST(who_is_forgotten_in_this_turn_is_gone_for_all_its_commands)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     world_wake(&w, w.options.forget_ms);
@@ -137,9 +130,8 @@ static void who_is_forgotten_in_this_turn_is_gone_for_all_its_commands(void **st
     assert_int_equal(stats->cmd.reply.stats.worker_count, 0);
 }
 
-static void a_worker_is_not_forgotten_before_its_leases_have_ended(void **state)
+TEST(a_worker_is_not_forgotten_before_its_leases_have_ended)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.forget_ms = 1000;
     WORLD_WITH(w, options);
@@ -156,9 +148,8 @@ static void a_worker_is_not_forgotten_before_its_leases_have_ended(void **state)
     assert_int_equal(w.table.workers.len, 0);
 }
 
-static void workers_are_listed_with_what_they_do(void **state)
+TEST(workers_are_listed_with_what_they_do)
 {
-    (void)state;
     WORLD(w);
     struct fake a = HIRE(&w, .slots = 4, .queues = "x,y", .handlers = "mail");
     struct fake b = HIRE(&w, .slots = 2);
@@ -181,20 +172,4 @@ static void workers_are_listed_with_what_they_do(void **state)
     assert_false(views[1].parked);
     assert_int_equal(views[1].busy, 1);
     assert_int_equal(views[1].silent_ms, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unknown_worker_must_register),
-        cmocka_unit_test(more_workers_than_there_may_be_are_refused),
-        cmocka_unit_test(a_draining_worker_finishes_and_takes_nothing),
-        cmocka_unit_test(a_worker_that_polls_in_the_turn_of_its_drain_is_told),
-        cmocka_unit_test(draining_twice_changes_nothing),
-        cmocka_unit_test(a_silent_worker_is_forgotten),
-        cmocka_unit_test(who_is_forgotten_in_this_turn_is_gone_for_all_its_commands),
-        cmocka_unit_test(a_worker_is_not_forgotten_before_its_leases_have_ended),
-        cmocka_unit_test(workers_are_listed_with_what_they_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

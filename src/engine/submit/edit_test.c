@@ -38,9 +38,8 @@ static void assert_edited(const struct asked *asked, uint32_t version)
 
 /* ---- versions */
 
-static void an_edit_raises_the_version_and_keeps_the_new_texts(void **state)
+TEST(an_edit_raises_the_version_and_keeps_the_new_texts)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .queue = "mail", .name = "a");
     world_turn(&w);
@@ -64,9 +63,8 @@ static void an_edit_raises_the_version_and_keeps_the_new_texts(void **state)
     assert_non_null(memmem(rec->trail.ptr, rec->trail.len, "version 2: queue, schedule", 26));
 }
 
-static void an_edit_of_an_older_version_is_refused(void **state)
+TEST(an_edit_of_an_older_version_is_refused)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -81,9 +79,8 @@ static void an_edit_of_an_older_version_is_refused(void **state)
     assert_true(str_eq(job_of(&w, job->job_id)->queue, STR("one")));
 }
 
-static void two_edits_of_one_turn_follow_one_another(void **state)
+TEST(two_edits_of_one_turn_follow_one_another)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .key = "k", .limit = 1);
     world_turn(&w);
@@ -97,9 +94,8 @@ static void two_edits_of_one_turn_follow_one_another(void **state)
     assert_true(str_eq(find_exec(&w, job->job_id, EXEC_QUEUED)->queue, STR("two")));
 }
 
-static void what_is_not_there_or_over_cannot_be_edited(void **state)
+TEST(what_is_not_there_or_over_cannot_be_edited)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -114,9 +110,8 @@ static void what_is_not_there_or_over_cannot_be_edited(void **state)
     assert_refused(later, RC_CONFLICT);
 }
 
-static void a_job_cannot_begin_or_cease_to_recur(void **state)
+TEST(a_job_cannot_begin_or_cease_to_recur)
 {
-    (void)state;
     WORLD(w);
     const struct submission *once = SUBMIT(&w);
     const struct submission *often = SUBMIT(&w, .every_ms = MINUTE_MS);
@@ -130,9 +125,8 @@ static void a_job_cannot_begin_or_cease_to_recur(void **state)
 
 /* ---- what is unfinished follows */
 
-static void what_waits_moves_to_the_new_queue(void **state)
+TEST(what_waits_moves_to_the_new_queue)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1, .queues = "slow");
     const struct submission *job = SUBMIT(&w, .queue = "mail");
@@ -146,9 +140,8 @@ static void what_waits_moves_to_the_new_queue(void **state)
     assert_int_equal(poll->cmd.reply.poll.leases[0].spec.len, 0); /* fetched: it is the new one */
 }
 
-static void what_runs_goes_on_and_counts_under_the_new_limit(void **state)
+TEST(what_runs_goes_on_and_counts_under_the_new_limit)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4);
     const struct submission *runs = SUBMIT(&w);
@@ -169,9 +162,8 @@ static void what_runs_goes_on_and_counts_under_the_new_limit(void **state)
     assert_int_equal(second.exec_id, next->exec_id);
 }
 
-static void a_new_retry_policy_holds_for_the_attempt_that_runs(void **state)
+TEST(a_new_retry_policy_holds_for_the_attempt_that_runs)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .retries = 3);
@@ -184,9 +176,8 @@ static void a_new_retry_policy_holds_for_the_attempt_that_runs(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_FAILED);
 }
 
-static void a_job_beyond_the_horizon_is_edited_in_the_store(void **state)
+TEST(a_job_beyond_the_horizon_is_edited_in_the_store)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 48 * HOUR_MS, .queue = "mail");
@@ -202,9 +193,8 @@ static void a_job_beyond_the_horizon_is_edited_in_the_store(void **state)
     assert_int_equal(x->due_ms, w.now_ms + 48 * HOUR_MS);
 }
 
-static void an_edited_job_is_the_same_after_a_restart(void **state)
+TEST(an_edited_job_is_the_same_after_a_restart)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .queue = "mail");
     world_turn(&w);
@@ -219,9 +209,8 @@ static void an_edited_job_is_the_same_after_a_restart(void **state)
 
 /* ---- when a job that runs once is to run */
 
-static void a_run_that_is_planned_can_be_planned_anew(void **state)
+TEST(a_run_that_is_planned_can_be_planned_anew)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 48 * HOUR_MS);
     world_turn(&w);
@@ -239,9 +228,8 @@ static void a_run_that_is_planned_can_be_planned_anew(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_planned_run_whose_moment_becomes_now_is_ready(void **state)
+TEST(a_planned_run_whose_moment_becomes_now_is_ready)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = HOUR_MS);
     world_turn(&w);
@@ -250,9 +238,8 @@ static void a_planned_run_whose_moment_becomes_now_is_ready(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_run_that_has_begun_cannot_be_planned_anew(void **state)
+TEST(a_run_that_has_begun_cannot_be_planned_anew)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -262,9 +249,8 @@ static void a_run_that_has_begun_cannot_be_planned_anew(void **state)
     assert_int_equal(job_of(&w, job->job_id)->version, 1);
 }
 
-static void a_run_that_waits_for_another_job_takes_its_new_moment_along(void **state)
+TEST(a_run_that_waits_for_another_job_takes_its_new_moment_along)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w);
     world_turn(&w);
@@ -283,9 +269,8 @@ static void a_run_that_waits_for_another_job_takes_its_new_moment_along(void **s
 
 /* ---- schedules: an edit never looks back */
 
-static void a_changed_interval_counts_from_the_edit(void **state)
+TEST(a_changed_interval_counts_from_the_edit)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -300,9 +285,8 @@ static void a_changed_interval_counts_from_the_edit(void **state)
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, w.now_ms + 7 * MINUTE_MS);
 }
 
-static void an_edit_of_something_else_leaves_the_slot_ahead_as_it_is(void **state)
+TEST(an_edit_of_something_else_leaves_the_slot_ahead_as_it_is)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -317,9 +301,8 @@ static void an_edit_of_something_else_leaves_the_slot_ahead_as_it_is(void **stat
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, slot_ms + HOUR_MS);
 }
 
-static void what_a_paused_job_missed_is_one_skipped_range_when_its_schedule_changes(void **state)
+TEST(what_a_paused_job_missed_is_one_skipped_range_when_its_schedule_changes)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -340,9 +323,8 @@ static void what_a_paused_job_missed_is_one_skipped_range_when_its_schedule_chan
     assert_int_equal(w.table.history.len, 1);
 }
 
-static void a_slot_that_a_stagger_still_holds_back_is_not_lost(void **state)
+TEST(a_slot_that_a_stagger_still_holds_back_is_not_lost)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -359,9 +341,8 @@ static void a_slot_that_a_stagger_still_holds_back_is_not_lost(void **state)
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, w.now_ms + 2 * HOUR_MS);
 }
 
-static void another_stagger_moves_the_run_and_not_the_slot(void **state)
+TEST(another_stagger_moves_the_run_and_not_the_slot)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -375,9 +356,8 @@ static void another_stagger_moves_the_run_and_not_the_slot(void **state)
     }
 }
 
-static void a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back(void **state)
+TEST(a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back)
 {
-    (void)state;
     WORLD(w);
     w.now_ms = w.now_ms / HOUR_MS * HOUR_MS + 30 * MINUTE_MS;
     w.booted_ms = w.now_ms - HOUR_MS;
@@ -392,9 +372,8 @@ static void a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back(
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, slot_ms + 30 * MINUTE_MS);
 }
 
-static void an_edit_does_not_wait_for_a_clock_that_was_far_ahead(void **state)
+TEST(an_edit_does_not_wait_for_a_clock_that_was_far_ahead)
 {
-    (void)state;
     WORLD(w);
     world_set_clock(&w, 365 * 24 * HOUR_MS);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
@@ -406,9 +385,8 @@ static void an_edit_does_not_wait_for_a_clock_that_was_far_ahead(void **state)
                     w.now_ms + MINUTE_MS);
 }
 
-static void a_schedule_without_slots_is_refused(void **state)
+TEST(a_schedule_without_slots_is_refused)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -417,9 +395,8 @@ static void a_schedule_without_slots_is_refused(void **state)
     assert_refused(edit, RC_INVALID);
 }
 
-static void an_edit_that_needs_one_lane_too_many_is_refused(void **state)
+TEST(an_edit_that_needs_one_lane_too_many_is_refused)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.lanes_max = 1;
     WORLD_WITH(w, options);
@@ -428,34 +405,4 @@ static void an_edit_that_needs_one_lane_too_many_is_refused(void **state)
     struct asked *edit = EDIT(&w, job->job_id, 1, false, .handler = "x");
     world_turn(&w);
     assert_refused(edit, RC_BUSY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_edit_raises_the_version_and_keeps_the_new_texts),
-        cmocka_unit_test(an_edit_of_an_older_version_is_refused),
-        cmocka_unit_test(two_edits_of_one_turn_follow_one_another),
-        cmocka_unit_test(what_is_not_there_or_over_cannot_be_edited),
-        cmocka_unit_test(a_job_cannot_begin_or_cease_to_recur),
-        cmocka_unit_test(what_waits_moves_to_the_new_queue),
-        cmocka_unit_test(what_runs_goes_on_and_counts_under_the_new_limit),
-        cmocka_unit_test(a_new_retry_policy_holds_for_the_attempt_that_runs),
-        cmocka_unit_test(a_job_beyond_the_horizon_is_edited_in_the_store),
-        cmocka_unit_test(an_edited_job_is_the_same_after_a_restart),
-        cmocka_unit_test(a_run_that_is_planned_can_be_planned_anew),
-        cmocka_unit_test(a_planned_run_whose_moment_becomes_now_is_ready),
-        cmocka_unit_test(a_run_that_has_begun_cannot_be_planned_anew),
-        cmocka_unit_test(a_run_that_waits_for_another_job_takes_its_new_moment_along),
-        cmocka_unit_test(a_changed_interval_counts_from_the_edit),
-        cmocka_unit_test(an_edit_of_something_else_leaves_the_slot_ahead_as_it_is),
-        cmocka_unit_test(what_a_paused_job_missed_is_one_skipped_range_when_its_schedule_changes),
-        cmocka_unit_test(a_slot_that_a_stagger_still_holds_back_is_not_lost),
-        cmocka_unit_test(another_stagger_moves_the_run_and_not_the_slot),
-        cmocka_unit_test(a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back),
-        cmocka_unit_test(an_edit_does_not_wait_for_a_clock_that_was_far_ahead),
-        cmocka_unit_test(a_schedule_without_slots_is_refused),
-        cmocka_unit_test(an_edit_that_needs_one_lane_too_many_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

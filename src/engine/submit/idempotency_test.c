@@ -1,8 +1,7 @@
 #include "engine/test/jobs.h"
 
-static void the_same_request_gets_the_first_answer_again(void **state)
+TEST(the_same_request_gets_the_first_answer_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .once = "k", .when = WHEN_DELAY, .when_ms = 5000);
     world_turn(&w);
@@ -20,9 +19,8 @@ static void the_same_request_gets_the_first_answer_again(void **state)
     assert_int_equal(w.table.jobs.len, 1);
 }
 
-static void a_replay_says_when_the_first_slot_was_due(void **state)
+TEST(a_replay_says_when_the_first_slot_was_due)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .once = "k", .cron = "7 * * * *");
     world_turn(&w);
@@ -34,9 +32,8 @@ static void a_replay_says_when_the_first_slot_was_due(void **state)
     assert_int_equal(again->due_ms, first->due_ms);
 }
 
-static void another_request_with_the_same_key_is_refused(void **state)
+TEST(another_request_with_the_same_key_is_refused)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .once = "k");
     world_turn(&w);
@@ -46,9 +43,8 @@ static void another_request_with_the_same_key_is_refused(void **state)
     assert_int_equal(w.table.jobs.len, 1);
 }
 
-static void the_same_request_in_one_turn_is_still_in_progress(void **state)
+TEST(the_same_request_in_one_turn_is_still_in_progress)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .once = "k");
     const struct submission *second = SUBMIT(&w, .once = "k");
@@ -58,9 +54,8 @@ static void the_same_request_in_one_turn_is_still_in_progress(void **state)
     assert_int_equal(w.table.jobs.len, 1);
 }
 
-static void a_refused_submission_gives_its_key_back(void **state)
+TEST(a_refused_submission_gives_its_key_back)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .name = "nightly");
     world_turn(&w);
@@ -76,9 +71,8 @@ static void a_refused_submission_gives_its_key_back(void **state)
     assert_false(again->once.replayed);
 }
 
-static void a_replay_takes_no_name_and_no_unique_key(void **state)
+TEST(a_replay_takes_no_name_and_no_unique_key)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .once = "k", .name = "nightly", .unique = "u");
     world_turn(&w);
@@ -91,9 +85,8 @@ static void a_replay_takes_no_name_and_no_unique_key(void **state)
     assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
 }
 
-static void a_key_is_forgotten_after_its_time(void **state)
+TEST(a_key_is_forgotten_after_its_time)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.once_ms = 10000;
     WORLD_WITH(w, options);
@@ -110,9 +103,8 @@ static void a_key_is_forgotten_after_its_time(void **state)
     assert_true(again->job_id != first->job_id);
 }
 
-static void a_run_that_was_asked_for_twice_is_one(void **state)
+TEST(a_run_that_was_asked_for_twice_is_one)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .cron = "0 0 1 1 *", .overlap = OVERLAP_PARALLEL);
     world_turn(&w);
@@ -131,9 +123,8 @@ static void a_run_that_was_asked_for_twice_is_one(void **state)
     assert_int_equal(w.table.live.len, 2); /* the one ahead, and the one that was asked for */
 }
 
-static void a_refused_command_gives_its_key_back(void **state)
+TEST(a_refused_command_gives_its_key_back)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .name = "nightly");
     world_turn(&w);
@@ -150,20 +141,4 @@ static void a_refused_command_gives_its_key_back(void **state)
         assert_int_equal(asked->cmd.reply.rc, RC_OK);
         assert_int_equal(asked->cmd.once.replayed, i == 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_request_gets_the_first_answer_again),
-        cmocka_unit_test(a_replay_says_when_the_first_slot_was_due),
-        cmocka_unit_test(another_request_with_the_same_key_is_refused),
-        cmocka_unit_test(the_same_request_in_one_turn_is_still_in_progress),
-        cmocka_unit_test(a_refused_submission_gives_its_key_back),
-        cmocka_unit_test(a_replay_takes_no_name_and_no_unique_key),
-        cmocka_unit_test(a_key_is_forgotten_after_its_time),
-        cmocka_unit_test(a_run_that_was_asked_for_twice_is_one),
-        cmocka_unit_test(a_refused_command_gives_its_key_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@ static void run_to(struct world *w, struct fake *f, enum outcome outcome)
     world_turn(w);
 }
 
-static void work_that_is_there_is_returned(void **state)
+TEST(work_that_is_there_is_returned)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u");
     world_turn(&w);
@@ -26,9 +25,8 @@ static void work_that_is_there_is_returned(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
-static void two_in_one_turn_are_one(void **state)
+TEST(two_in_one_turn_are_one)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u");
     const struct submission *second = SUBMIT(&w, .unique = "u");
@@ -39,7 +37,7 @@ static void two_in_one_turn_are_one(void **state)
     assert_int_equal(third->rc, RC_CONFLICT);
 }
 
-static void a_key_is_free_after_every_end(void **state)
+TEST(a_key_is_free_after_every_end)
 {
     static const enum outcome ends[] = {OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_PERMANENT,
                                         OUTCOME_TIMEOUT};
@@ -55,9 +53,8 @@ static void a_key_is_free_after_every_end(void **state)
     }
 }
 
-static void a_key_is_free_when_what_waits_is_cancelled(void **state)
+TEST(a_key_is_free_when_what_waits_is_cancelled)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .unique = "u", .when = WHEN_DELAY, .when_ms = 100 * HOUR_MS);
@@ -67,9 +64,8 @@ static void a_key_is_free_when_what_waits_is_cancelled(void **state)
     assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
 }
 
-static void a_run_that_stops_has_its_key_until_it_is_gone(void **state)
+TEST(a_run_that_stops_has_its_key_until_it_is_gone)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .unique = "u");
@@ -86,9 +82,8 @@ static void a_run_that_stops_has_its_key_until_it_is_gone(void **state)
 }
 
 /* Whoever is given it waits for work that nobody does. */
-static void work_that_is_being_cancelled_is_not_returned(void **state)
+TEST(work_that_is_being_cancelled_is_not_returned)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .unique = "u");
@@ -116,9 +111,8 @@ static void work_that_is_being_cancelled_is_not_returned(void **state)
     assert_false(again->existing);
 }
 
-static void work_that_is_being_cancelled_elsewhere_is_not_returned(void **state)
+TEST(work_that_is_being_cancelled_elsewhere_is_not_returned)
 {
-    (void)state;
     DUO(s);
     struct fake f = HIRE(&s.a);
     const struct submission *job = SUBMIT(&s.a, .unique = "u");
@@ -139,9 +133,8 @@ static void work_that_is_being_cancelled_elsewhere_is_not_returned(void **state)
 
 /* Else whoever submits right after the end would be given work that has seen nothing of what it is
  * submitted for. */
-static void work_that_ends_in_the_same_turn_is_not_there(void **state)
+TEST(work_that_ends_in_the_same_turn_is_not_there)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *first = SUBMIT(&w, .unique = "u");
@@ -157,9 +150,8 @@ static void work_that_ends_in_the_same_turn_is_not_there(void **state)
     assert_true(third->existing && third->job_id == second->job_id);
 }
 
-static void a_key_that_was_taken_for_something_refused_is_free(void **state)
+TEST(a_key_that_was_taken_for_something_refused_is_free)
 {
-    (void)state;
     WORLD(w);
     SUBMIT(&w, .name = "nightly");
     world_turn(&w);
@@ -171,9 +163,8 @@ static void a_key_that_was_taken_for_something_refused_is_free(void **state)
     assert_false(behind->existing);
 }
 
-static void work_that_waits_is_replaced(void **state)
+TEST(work_that_waits_is_replaced)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u", .name = "nightly");
     world_turn(&w);
@@ -186,9 +177,8 @@ static void work_that_waits_is_replaced(void **state)
     assert_int_equal(state_of(&w, second->exec_id), EXEC_QUEUED);
 }
 
-static void what_a_worker_has_is_not_replaced(void **state)
+TEST(what_a_worker_has_is_not_replaced)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *first = SUBMIT(&w, .unique = "u", .retries = 1, .retry_ms = 60000);
@@ -206,9 +196,8 @@ static void what_a_worker_has_is_not_replaced(void **state)
     assert_int_equal(state_of(&w, first->exec_id), EXEC_CANCELLED);
 }
 
-static void who_replaces_what_it_waits_for_sees_its_end(void **state)
+TEST(who_replaces_what_it_waits_for_sees_its_end)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u");
     world_turn(&w);
@@ -220,9 +209,8 @@ static void who_replaces_what_it_waits_for_sees_its_end(void **state)
     assert_int_equal(state_of(&w, second->exec_id), EXEC_QUEUED);
 }
 
-static void work_beyond_the_horizon_is_known(void **state)
+TEST(work_beyond_the_horizon_is_known)
 {
-    (void)state;
     WORLD(w);
     const struct submission *far =
         SUBMIT(&w, .unique = "u", .when = WHEN_DELAY, .when_ms = 100 * HOUR_MS);
@@ -239,9 +227,8 @@ static void work_beyond_the_horizon_is_known(void **state)
     assert_int_equal(state_of(&w, far->exec_id), EXEC_CANCELLED);
 }
 
-static void work_may_be_unique_only_until_it_starts(void **state)
+TEST(work_may_be_unique_only_until_it_starts)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 2);
     const struct submission *first = SUBMIT(&w, .unique = "u", .until_start = true);
@@ -259,9 +246,8 @@ static void work_may_be_unique_only_until_it_starts(void **state)
     assert_int_equal(third->job_id, second->job_id);
 }
 
-static void running_it_again_needs_the_key(void **state)
+TEST(running_it_again_needs_the_key)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u", .name = "a");
     world_turn(&w);
@@ -282,9 +268,8 @@ static void running_it_again_needs_the_key(void **state)
     assert_true(second->existing && second->job_id == first->job_id);
 }
 
-static void two_of_one_turn_run_it_again_once_and_keep_its_key(void **state)
+TEST(two_of_one_turn_run_it_again_once_and_keep_its_key)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .unique = "u");
     world_turn(&w);
@@ -298,9 +283,8 @@ static void two_of_one_turn_run_it_again_once_and_keep_its_key(void **state)
     assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 1);
 }
 
-static void the_answer_about_existing_work_is_remembered(void **state)
+TEST(the_answer_about_existing_work_is_remembered)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .unique = "u");
     world_turn(&w);
@@ -314,28 +298,4 @@ static void the_answer_about_existing_work_is_remembered(void **state)
     assert_true(again->once.replayed && again->existing);
     assert_int_equal(again->job_id, first->job_id);
     assert_int_equal(again->created_ms, first->created_ms);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_that_is_there_is_returned),
-        cmocka_unit_test(two_in_one_turn_are_one),
-        cmocka_unit_test(a_key_is_free_after_every_end),
-        cmocka_unit_test(a_key_is_free_when_what_waits_is_cancelled),
-        cmocka_unit_test(a_run_that_stops_has_its_key_until_it_is_gone),
-        cmocka_unit_test(work_that_is_being_cancelled_is_not_returned),
-        cmocka_unit_test(work_that_is_being_cancelled_elsewhere_is_not_returned),
-        cmocka_unit_test(work_that_ends_in_the_same_turn_is_not_there),
-        cmocka_unit_test(a_key_that_was_taken_for_something_refused_is_free),
-        cmocka_unit_test(work_that_waits_is_replaced),
-        cmocka_unit_test(what_a_worker_has_is_not_replaced),
-        cmocka_unit_test(who_replaces_what_it_waits_for_sees_its_end),
-        cmocka_unit_test(work_beyond_the_horizon_is_known),
-        cmocka_unit_test(work_may_be_unique_only_until_it_starts),
-        cmocka_unit_test(running_it_again_needs_the_key),
-        cmocka_unit_test(two_of_one_turn_run_it_again_once_and_keep_its_key),
-        cmocka_unit_test(the_answer_about_existing_work_is_remembered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

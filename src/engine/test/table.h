@@ -5,18 +5,15 @@
  * refuse: a second insert, an update of what is not there. */
 #pragma once
 #include "base/map.h"
+#include "base/test/test.h"
 #include "base/vec.h"
 #include "job/partition.h"
 #include "job/record/record.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct table {
     struct arena arena;

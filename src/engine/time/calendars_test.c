@@ -62,9 +62,8 @@ static bool says(struct str text, const char *words)
 
 /* ---- which calendars there are */
 
-static void a_calendar_that_another_server_deleted_is_gone(void **state)
+TEST(a_calendar_that_another_server_deleted_is_gone)
 {
-    (void)state;
     WORLD(w);
     struct err err;
     put_minutes(&w, "kept", "hold", 1, 2);
@@ -81,9 +80,8 @@ static void a_calendar_that_another_server_deleted_is_gone(void **state)
     assert_int_equal(bad->rc, RC_INVALID);
 }
 
-static void a_calendar_has_a_version_that_grows(void **state)
+TEST(a_calendar_has_a_version_that_grows)
 {
-    (void)state;
     WORLD(w);
     for (uint32_t i = 1; i <= 3; i++) {
         struct asked *asked = ask_put_calendar(&w, "a", "skip 100-200");
@@ -99,9 +97,8 @@ static void a_calendar_has_a_version_that_grows(void **state)
     world_turn(&w);
 }
 
-static void a_document_that_makes_no_sense_is_refused(void **state)
+TEST(a_document_that_makes_no_sense_is_refused)
 {
-    (void)state;
     WORLD(w);
     struct asked *asked = ask_put_calendar(&w, "a", "never");
     world_turn(&w);
@@ -109,9 +106,8 @@ static void a_document_that_makes_no_sense_is_refused(void **state)
     assert_int_equal(w.table.calendars.len, 0);
 }
 
-static void one_calendar_too_many_is_refused(void **state)
+TEST(one_calendar_too_many_is_refused)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.calendars_max = 1;
     CLEANUP(world_free) struct world w;
@@ -123,9 +119,8 @@ static void one_calendar_too_many_is_refused(void **state)
     put_minutes(&w, "a", "skip", 1, 3); /* a change of one that is there */
 }
 
-static void a_job_that_names_an_unknown_calendar_is_refused(void **state)
+TEST(a_job_that_names_an_unknown_calendar_is_refused)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .calendars = "holidays");
     world_turn(&w);
@@ -133,9 +128,8 @@ static void a_job_that_names_an_unknown_calendar_is_refused(void **state)
     assert_non_null(strstr(job->err->text, "there is no calendar 'holidays'"));
 }
 
-static void a_calendar_that_is_needed_is_not_deleted(void **state)
+TEST(a_calendar_that_is_needed_is_not_deleted)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 1, 2);
     const struct submission *job = submit(&w, (struct wish){.calendars = "a", .cron = "0 3 * * *"});
@@ -159,9 +153,8 @@ static void a_calendar_that_is_needed_is_not_deleted(void **state)
 
 /* ---- skip */
 
-static void a_slot_in_an_excluded_time_is_skipped_and_says_why(void **state)
+TEST(a_slot_in_an_excluded_time_is_skipped_and_says_why)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "holidays", "skip", 1, 3);
     const struct submission *job =
@@ -177,9 +170,8 @@ static void a_slot_in_an_excluded_time_is_skipped_and_says_why(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
 }
 
-static void missed_slots_in_an_excluded_time_are_one_record(void **state)
+TEST(missed_slots_in_an_excluded_time_are_one_record)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 10, 50);
     const struct submission *job =
@@ -195,9 +187,8 @@ static void missed_slots_in_an_excluded_time_are_one_record(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 20);
 }
 
-static void nothing_that_was_missed_fires_in_an_excluded_time(void **state)
+TEST(nothing_that_was_missed_fires_in_an_excluded_time)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 30, 90);
     const struct submission *job =
@@ -209,9 +200,8 @@ static void nothing_that_was_missed_fires_in_an_excluded_time(void **state)
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 60);
 }
 
-static void a_job_that_runs_once_ends_as_skipped(void **state)
+TEST(a_job_that_runs_once_ends_as_skipped)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 0, 10);
     const struct submission *now = submit(&w, (struct wish){.calendars = "a", .name = "n"});
@@ -227,9 +217,8 @@ static void a_job_that_runs_once_ends_as_skipped(void **state)
 
 /* ---- hold */
 
-static void a_job_that_runs_once_waits_until_the_time_is_over(void **state)
+TEST(a_job_that_runs_once_waits_until_the_time_is_over)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 10);
     const struct submission *job = submit(&w, (struct wish){.calendars = "a"});
@@ -241,18 +230,16 @@ static void a_job_that_runs_once_waits_until_the_time_is_over(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void a_free_moment_lets_a_new_job_start_in_the_same_turn(void **state)
+TEST(a_free_moment_lets_a_new_job_start_in_the_same_turn)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 10, 20);
     const struct submission *job = submit(&w, (struct wish){.calendars = "a"});
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void slots_in_a_time_that_holds_become_one_run_at_its_end(void **state)
+TEST(slots_in_a_time_that_holds_become_one_run_at_its_end)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 5, 20);
     const struct submission *job =
@@ -277,9 +264,8 @@ static void slots_in_a_time_that_holds_become_one_run_at_its_end(void **state)
                      start_ms + 21 * MINUTE_MS);
 }
 
-static void what_is_held_stays_so_over_a_restart(void **state)
+TEST(what_is_held_stays_so_over_a_restart)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 1, 24 * 60);
     const struct submission *job = submit(&w, (struct wish){.calendars = "a", .cron = "* * * * *"});
@@ -293,9 +279,8 @@ static void what_is_held_stays_so_over_a_restart(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
 }
 
-static void a_server_that_was_down_at_the_end_goes_by_the_misfire_policy(void **state)
+TEST(a_server_that_was_down_at_the_end_goes_by_the_misfire_policy)
 {
-    (void)state;
     for (enum misfire_policy policy = MISFIRE_LATEST; policy <= MISFIRE_SKIP; policy++) {
         WORLD(w);
         put_minutes(&w, "a", "hold", 1, 10);
@@ -312,9 +297,8 @@ static void a_server_that_was_down_at_the_end_goes_by_the_misfire_policy(void **
     }
 }
 
-static void a_clock_that_was_set_back_leaves_a_held_slot_for_its_own_time(void **state)
+TEST(a_clock_that_was_set_back_leaves_a_held_slot_for_its_own_time)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 10, 20);
     const struct submission *job =
@@ -332,9 +316,8 @@ static void a_clock_that_was_set_back_leaves_a_held_slot_for_its_own_time(void *
 
 /* ---- changes */
 
-static void a_shortened_calendar_lets_go_in_the_same_turn(void **state)
+TEST(a_shortened_calendar_lets_go_in_the_same_turn)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 7 * 24 * 60);
     const struct submission *once = submit(&w, (struct wish){.calendars = "a"});
@@ -347,9 +330,8 @@ static void a_shortened_calendar_lets_go_in_the_same_turn(void **state)
     assert_int_equal(find_exec(&w, slots->job_id, EXEC_SKIPPED)->slot_count, 4);
 }
 
-static void a_longer_one_holds_longer_and_one_that_skips_skips(void **state)
+TEST(a_longer_one_holds_longer_and_one_that_skips_skips)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 10);
     const struct submission *job = submit(&w, (struct wish){.calendars = "a"});
@@ -364,9 +346,8 @@ static void a_longer_one_holds_longer_and_one_that_skips_skips(void **state)
     assert_int_equal(count_execs(&w, slots->job_id, EXEC_SKIPPED), 2);
 }
 
-static void many_that_are_held_are_looked_at_in_more_than_one_turn(void **state)
+TEST(many_that_are_held_are_looked_at_in_more_than_one_turn)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.due_max = 10;
     CLEANUP(world_free) struct world w;
@@ -388,9 +369,8 @@ static void many_that_are_held_are_looked_at_in_more_than_one_turn(void **state)
     }
 }
 
-static void an_edit_that_takes_the_calendar_away_lets_go_in_the_same_turn(void **state)
+TEST(an_edit_that_takes_the_calendar_away_lets_go_in_the_same_turn)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 60);
     const struct submission *once = submit(&w, (struct wish){.calendars = "a"});
@@ -405,9 +385,8 @@ static void an_edit_that_takes_the_calendar_away_lets_go_in_the_same_turn(void *
     assert_int_equal(w.table.uses.len, 0);
 }
 
-static void an_edit_may_name_others_and_only_those_that_are_there(void **state)
+TEST(an_edit_may_name_others_and_only_those_that_are_there)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 60);
     put_minutes(&w, "b", "hold", 0, 90);
@@ -423,9 +402,8 @@ static void an_edit_may_name_others_and_only_those_that_are_there(void **state)
     assert_int_equal(deleted->cmd.reply.rc, RC_OK);
 }
 
-static void a_run_that_is_planned_for_now_asks_its_calendars(void **state)
+TEST(a_run_that_is_planned_for_now_asks_its_calendars)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 60);
     const struct submission *job =
@@ -440,9 +418,8 @@ static void a_run_that_is_planned_for_now_asks_its_calendars(void **state)
 
 /* ---- several, and what a job says otherwise */
 
-static void to_skip_weighs_more_than_to_hold(void **state)
+TEST(to_skip_weighs_more_than_to_hold)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "hold", "hold", 0, 60);
     put_minutes(&w, "skip", "skip", 0, 10);
@@ -453,9 +430,8 @@ static void to_skip_weighs_more_than_to_hold(void **state)
     assert_int_equal(x->due_ms, w.now_ms + 60 * MINUTE_MS); /* the one that lasts longest */
 }
 
-static void who_asks_for_a_run_gets_one(void **state)
+TEST(who_asks_for_a_run_gets_one)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "hold", 0, 60);
     const struct submission *job =
@@ -468,9 +444,8 @@ static void who_asks_for_a_run_gets_one(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SCHEDULED), 1);
 }
 
-static void a_dependant_asks_when_nothing_else_is_left_to_wait_for(void **state)
+TEST(a_dependant_asks_when_nothing_else_is_left_to_wait_for)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     put_minutes(&w, "a", "hold", 1, 60);
@@ -488,9 +463,8 @@ static void a_dependant_asks_when_nothing_else_is_left_to_wait_for(void **state)
     assert_int_equal(x->due_ms, w.now_ms + 58 * MINUTE_MS);
 }
 
-static void a_calendar_that_cannot_be_read_holds(void **state)
+TEST(a_calendar_that_cannot_be_read_holds)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 100, 200);
     const struct submission *job =
@@ -506,9 +480,8 @@ static void a_calendar_that_cannot_be_read_holds(void **state)
     assert_int_equal(rec->version, 1);
 }
 
-static void a_new_job_is_told_what_its_calendars_will_do(void **state)
+TEST(a_new_job_is_told_what_its_calendars_will_do)
 {
-    (void)state;
     WORLD(w);
     put_minutes(&w, "a", "skip", 2, 4);
     put_minutes(&w, "b", "hold", 4, 5);
@@ -519,38 +492,4 @@ static void a_new_job_is_told_what_its_calendars_will_do(void **state)
     assert_int_equal(job->notes[0].ruling.verdict, CALENDAR_SKIPS);
     assert_int_equal(job->notes[2].ruling.verdict, CALENDAR_HOLDS);
     assert_int_equal(job->notes[2].ruling.until_ms, w.now_ms + 5 * MINUTE_MS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_calendar_that_another_server_deleted_is_gone),
-        cmocka_unit_test(a_calendar_has_a_version_that_grows),
-        cmocka_unit_test(a_document_that_makes_no_sense_is_refused),
-        cmocka_unit_test(one_calendar_too_many_is_refused),
-        cmocka_unit_test(a_job_that_names_an_unknown_calendar_is_refused),
-        cmocka_unit_test(a_calendar_that_is_needed_is_not_deleted),
-        cmocka_unit_test(a_slot_in_an_excluded_time_is_skipped_and_says_why),
-        cmocka_unit_test(missed_slots_in_an_excluded_time_are_one_record),
-        cmocka_unit_test(nothing_that_was_missed_fires_in_an_excluded_time),
-        cmocka_unit_test(a_job_that_runs_once_ends_as_skipped),
-        cmocka_unit_test(a_job_that_runs_once_waits_until_the_time_is_over),
-        cmocka_unit_test(a_free_moment_lets_a_new_job_start_in_the_same_turn),
-        cmocka_unit_test(slots_in_a_time_that_holds_become_one_run_at_its_end),
-        cmocka_unit_test(what_is_held_stays_so_over_a_restart),
-        cmocka_unit_test(a_server_that_was_down_at_the_end_goes_by_the_misfire_policy),
-        cmocka_unit_test(a_clock_that_was_set_back_leaves_a_held_slot_for_its_own_time),
-        cmocka_unit_test(a_shortened_calendar_lets_go_in_the_same_turn),
-        cmocka_unit_test(a_longer_one_holds_longer_and_one_that_skips_skips),
-        cmocka_unit_test(many_that_are_held_are_looked_at_in_more_than_one_turn),
-        cmocka_unit_test(an_edit_that_takes_the_calendar_away_lets_go_in_the_same_turn),
-        cmocka_unit_test(an_edit_may_name_others_and_only_those_that_are_there),
-        cmocka_unit_test(a_run_that_is_planned_for_now_asks_its_calendars),
-        cmocka_unit_test(to_skip_weighs_more_than_to_hold),
-        cmocka_unit_test(who_asks_for_a_run_gets_one),
-        cmocka_unit_test(a_dependant_asks_when_nothing_else_is_left_to_wait_for),
-        cmocka_unit_test(a_calendar_that_cannot_be_read_holds),
-        cmocka_unit_test(a_new_job_is_told_what_its_calendars_will_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

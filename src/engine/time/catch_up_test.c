@@ -32,9 +32,8 @@ static void settle(struct world *w)
 
 /* All of them wait behind the first, which waits for another job. When that fails none of them may run, and
  * one after the other is skipped in that turn. */
-static void a_long_line_is_skipped_by_one_that_fails(void **state)
+TEST(a_long_line_is_skipped_by_one_that_fails)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *up = SUBMIT(&w);
@@ -55,9 +54,8 @@ static void a_long_line_is_skipped_by_one_that_fails(void **state)
 }
 
 /* The one on time does not let each of them go before it cancels it. */
-static void a_long_line_is_replaced_by_the_one_on_time(void **state)
+TEST(a_long_line_is_replaced_by_the_one_on_time)
 {
-    (void)state;
     WORLD(w);
     w.relaxed = true;
     const struct submission *job =
@@ -78,13 +76,4 @@ static void a_long_line_is_replaced_by_the_one_on_time(void **state)
         went += memmem(x->trail.ptr, x->trail.len, "queued", 6) != NULL;
     }
     assert_int_equal(went, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_line_is_skipped_by_one_that_fails),
-        cmocka_unit_test(a_long_line_is_replaced_by_the_one_on_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

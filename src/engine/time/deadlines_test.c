@@ -30,9 +30,8 @@ static const struct exec_rec *slot_in(const struct world *w, enum exec_state sta
     return NULL;
 }
 
-static void what_has_not_started_in_time_expires(void **state)
+TEST(what_has_not_started_in_time_expires)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .expires_in_ms = MINUTE_MS);
     world_turn(&w);
@@ -46,9 +45,8 @@ static void what_has_not_started_in_time_expires(void **state)
                        STR("it expires after 1m, and has not started: it waits for a worker")));
 }
 
-static void who_is_late_is_told_of_with_what_to_ask_next(void **state)
+TEST(who_is_late_is_told_of_with_what_to_ask_next)
 {
-    (void)state;
     WORLD(w);
     char id[ID_TEXT_MAX];
     char text[300];
@@ -71,9 +69,8 @@ static void who_is_late_is_told_of_with_what_to_ask_next(void **state)
     assert_true(str_eq(alert->text, str_c(text)));
 }
 
-static void who_is_late_is_not_told_of_where_that_is_switched_off(void **state)
+TEST(who_is_late_is_not_told_of_where_that_is_switched_off)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts.start_late = false;
     WORLD_WITH(w, options);
@@ -84,9 +81,8 @@ static void who_is_late_is_not_told_of_where_that_is_switched_off(void **state)
     assert_int_equal(w.table.alerts.len, 0);
 }
 
-static void what_was_given_to_a_worker_does_not_expire(void **state)
+TEST(what_was_given_to_a_worker_does_not_expire)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     const struct submission *job =
@@ -100,9 +96,8 @@ static void what_was_given_to_a_worker_does_not_expire(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void the_clock_of_a_job_for_later_begins_when_it_is_due(void **state)
+TEST(the_clock_of_a_job_for_later_begins_when_it_is_due)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * HOUR_MS, .expires_in_ms = MINUTE_MS);
@@ -115,9 +110,8 @@ static void the_clock_of_a_job_for_later_begins_when_it_is_due(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_EXPIRED);
 }
 
-static void what_waits_for_another_job_expires_too(void **state)
+TEST(what_waits_for_another_job_expires_too)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .queue = "slow");
     world_turn(&w);
@@ -129,9 +123,8 @@ static void what_waits_for_another_job_expires_too(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_EXPIRED);
 }
 
-static void who_waits_for_one_that_expired_goes_on_only_by_completion(void **state)
+TEST(who_waits_for_one_that_expired_goes_on_only_by_completion)
 {
-    (void)state;
     WORLD(w);
     const struct submission *up = SUBMIT(&w, .expires_in_ms = MINUTE_MS);
     world_turn(&w);
@@ -148,9 +141,8 @@ static void who_waits_for_one_that_expired_goes_on_only_by_completion(void **sta
     assert_int_equal(state_of(&w, after[2]->exec_id), EXEC_QUEUED);
 }
 
-static void a_restart_forgets_no_expiry(void **state)
+TEST(a_restart_forgets_no_expiry)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .expires_in_ms = MINUTE_MS);
     world_turn(&w);
@@ -161,9 +153,8 @@ static void a_restart_forgets_no_expiry(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_EXPIRED);
 }
 
-static void the_clock_goes_on_while_a_job_is_paused(void **state)
+TEST(the_clock_goes_on_while_a_job_is_paused)
 {
-    (void)state;
     WORLD(w);
     const struct submission *queued = SUBMIT(&w, .expires_in_ms = MINUTE_MS);
     const struct submission *later =
@@ -181,9 +172,8 @@ static void the_clock_goes_on_while_a_job_is_paused(void **state)
                        STR("it expires after 1m, and has not started: its job is paused")));
 }
 
-static void the_slot_ahead_of_a_paused_job_is_left_to_the_resume(void **state)
+TEST(the_slot_ahead_of_a_paused_job_is_left_to_the_resume)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = MINUTE_MS, .start_within_ms = 1000, .expires_in_ms = 2000);
@@ -197,9 +187,8 @@ static void the_slot_ahead_of_a_paused_job_is_left_to_the_resume(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_SKIPPED);
 }
 
-static void a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs(void **state)
+TEST(a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = HOUR_MS, .expires_in_ms = MINUTE_MS, .stagger_ms = MINUTE_MS);
@@ -217,9 +206,8 @@ static void a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs
     assert_non_null(slot_in(&w, EXEC_QUEUED));
 }
 
-static void a_slot_that_is_fired_too_late_expires_instead(void **state)
+TEST(a_slot_that_is_fired_too_late_expires_instead)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = HOUR_MS, .expires_in_ms = MINUTE_MS, .overlap = OVERLAP_REPLACE);
@@ -240,9 +228,8 @@ static void a_slot_that_is_fired_too_late_expires_instead(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
 }
 
-static void nothing_is_granted_that_has_expired_however_much_a_tick_has_to_do(void **state)
+TEST(nothing_is_granted_that_has_expired_however_much_a_tick_has_to_do)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.due_max = 1;
     WORLD_WITH(w, options);
@@ -266,9 +253,8 @@ static void nothing_is_granted_that_has_expired_however_much_a_tick_has_to_do(vo
     assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, dependant->exec_id);
 }
 
-static void a_late_start_is_told_once(void **state)
+TEST(a_late_start_is_told_once)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .start_within_ms = MINUTE_MS);
     world_turn(&w);
@@ -284,9 +270,8 @@ static void a_late_start_is_told_once(void **state)
     assert_true(record_of(&w, job->exec_id)->late);
 }
 
-static void what_starts_in_time_is_not_late(void **state)
+TEST(what_starts_in_time_is_not_late)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     SUBMIT(&w, .start_within_ms = MINUTE_MS, .expires_in_ms = HOUR_MS);
@@ -296,9 +281,8 @@ static void what_starts_in_time_is_not_late(void **state)
     assert_false(record_of(&w, lease.exec_id)->late);
 }
 
-static void late_comes_before_expired(void **state)
+TEST(late_comes_before_expired)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .start_within_ms = MINUTE_MS, .expires_in_ms = 2 * MINUTE_MS);
@@ -315,9 +299,8 @@ static void late_comes_before_expired(void **state)
     assert_int_equal(state_of(&w, both->exec_id), EXEC_CANCELLED);
 }
 
-static void what_is_run_again_has_a_clock_of_its_own(void **state)
+TEST(what_is_run_again_has_a_clock_of_its_own)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .expires_in_ms = MINUTE_MS);
     world_turn(&w);
@@ -334,9 +317,8 @@ static void what_is_run_again_has_a_clock_of_its_own(void **state)
 }
 
 /* Others have been waiting since a moment that is ahead by now, which is mended a page in a turn. */
-static void nothing_is_granted_that_has_expired_while_the_line_is_put_right(void **state)
+TEST(nothing_is_granted_that_has_expired_while_the_line_is_put_right)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -356,29 +338,4 @@ static void nothing_is_granted_that_has_expired_while_the_line_is_put_right(void
     assert_int_equal(state_of(&w, expires->exec_id), EXEC_EXPIRED);
     assert_int_equal(state_of(&w, late->exec_id), EXEC_RUNNING);
     assert_true(record_of(&w, late->exec_id)->late);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_not_started_in_time_expires),
-        cmocka_unit_test(who_is_late_is_told_of_with_what_to_ask_next),
-        cmocka_unit_test(who_is_late_is_not_told_of_where_that_is_switched_off),
-        cmocka_unit_test(what_was_given_to_a_worker_does_not_expire),
-        cmocka_unit_test(the_clock_of_a_job_for_later_begins_when_it_is_due),
-        cmocka_unit_test(what_waits_for_another_job_expires_too),
-        cmocka_unit_test(who_waits_for_one_that_expired_goes_on_only_by_completion),
-        cmocka_unit_test(a_restart_forgets_no_expiry),
-        cmocka_unit_test(the_clock_goes_on_while_a_job_is_paused),
-        cmocka_unit_test(the_slot_ahead_of_a_paused_job_is_left_to_the_resume),
-        cmocka_unit_test(a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs),
-        cmocka_unit_test(a_slot_that_is_fired_too_late_expires_instead),
-        cmocka_unit_test(nothing_is_granted_that_has_expired_however_much_a_tick_has_to_do),
-        cmocka_unit_test(nothing_is_granted_that_has_expired_while_the_line_is_put_right),
-        cmocka_unit_test(a_late_start_is_told_once),
-        cmocka_unit_test(what_starts_in_time_is_not_late),
-        cmocka_unit_test(late_comes_before_expired),
-        cmocka_unit_test(what_is_run_again_has_a_clock_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

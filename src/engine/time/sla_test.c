@@ -98,9 +98,8 @@ static struct asked *ask_extend(struct stage *s, int64_t by_ms)
 
 /* ---- limits */
 
-static void each_limit_is_told_once_and_never_early(void **state)
+TEST(each_limit_is_told_once_and_never_early)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     go_on(s, EXPECTED_MS - 1);
     assert_int_equal(told(s, SLA_EVENT_WARNING), 0);
@@ -122,9 +121,8 @@ static void each_limit_is_told_once_and_never_early(void **state)
     assert_int_equal(sla_event_overrun_percent(newest(s)), 100);
 }
 
-static void a_run_in_time_leaves_nothing_but_its_clock(void **state)
+TEST(a_run_in_time_leaves_nothing_but_its_clock)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     go_on(s, MINUTE_MS);
     report(s, OUTCOME_SUCCEEDED);
@@ -134,9 +132,8 @@ static void a_run_in_time_leaves_nothing_but_its_clock(void **state)
     assert_int_equal(x->sla_marks, 0);
 }
 
-static void a_job_may_have_one_of_both(void **state)
+TEST(a_job_may_have_one_of_both)
 {
-    (void)state;
     CLEANUP(stage_free)
     struct stage *s = stage_new((struct wish){.sla = {.max_ms = MAX_MS}});
     CLEANUP(stage_free)
@@ -149,18 +146,16 @@ static void a_job_may_have_one_of_both(void **state)
     assert_int_equal(newest(t)->kind, SLA_EVENT_WARNING);
 }
 
-static void warning_only_is_never_critical(void **state)
+TEST(warning_only_is_never_critical)
 {
-    (void)state;
     STAGE(s, SLA_WARNING_ONLY);
     assert_false(is_told_to_stop(go_on(s, MAX_MS)));
     assert_int_equal(alerts(s, ALERT_SLA_VIOLATED, ALERT_WARNING), 1);
     assert_int_equal(told(s, SLA_EVENT_VIOLATION), 1);
 }
 
-static void what_ends_before_its_timer_had_a_turn_has_exceeded_it(void **state)
+TEST(what_ends_before_its_timer_had_a_turn_has_exceeded_it)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     s->w.options.due_max = 1;
     s->w.now_ms += MAX_MS;
@@ -173,9 +168,8 @@ static void what_ends_before_its_timer_had_a_turn_has_exceeded_it(void **state)
 
 /* ---- strict */
 
-static void strict_stops_the_run_and_tries_again(void **state)
+TEST(strict_stops_the_run_and_tries_again)
 {
-    (void)state;
     STAGE(s, SLA_STRICT, .retries = 1);
     assert_true(is_told_to_stop(go_on(s, MAX_MS)));
     assert_int_equal(state_of(&s->w, s->job->exec_id), EXEC_RUNNING); /* held until it is gone */
@@ -191,9 +185,8 @@ static void strict_stops_the_run_and_tries_again(void **state)
     assert_int_equal(x->sla_marks, SLA_BROKEN);
 }
 
-static void a_second_attempt_has_a_clock_of_its_own(void **state)
+TEST(a_second_attempt_has_a_clock_of_its_own)
 {
-    (void)state;
     STAGE(s, SLA_STRICT, .retries = 1);
     go_on(s, MAX_MS);
     report(s, OUTCOME_STOPPED);
@@ -208,18 +201,16 @@ static void a_second_attempt_has_a_clock_of_its_own(void **state)
     assert_int_equal(told(s, SLA_EVENT_END), 2);
 }
 
-static void strict_takes_a_success_that_came_before_the_stop(void **state)
+TEST(strict_takes_a_success_that_came_before_the_stop)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, MAX_MS);
     report(s, OUTCOME_SUCCEEDED);
     assert_int_equal(state_of(&s->w, s->job->exec_id), EXEC_COMPLETED);
 }
 
-static void a_worker_that_is_gone_has_stopped_it_too(void **state)
+TEST(a_worker_that_is_gone_has_stopped_it_too)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, MAX_MS);
     world_pass(&s->w, MINUTE_MS);
@@ -229,9 +220,8 @@ static void a_worker_that_is_gone_has_stopped_it_too(void **state)
     assert_int_equal(x->lost, 0);
 }
 
-static void a_parked_worker_is_told_at_once(void **state)
+TEST(a_parked_worker_is_told_at_once)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, MAX_MS - 1000);
     struct asked *asked = ask_poll(&s->w, &s->f, 0);
@@ -242,9 +232,8 @@ static void a_parked_worker_is_told_at_once(void **state)
     assert_true(is_told_to_stop(&asked->cmd.reply.poll));
 }
 
-static void what_is_cancelled_is_told_no_more(void **state)
+TEST(what_is_cancelled_is_told_no_more)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, EXPECTED_MS - 1);
     ask_about(&s->w, CMD_CANCEL_JOB, s->job->job_id);
@@ -257,9 +246,8 @@ static void what_is_cancelled_is_told_no_more(void **state)
 
 /* ---- moves and restarts */
 
-static void a_lost_lease_takes_the_clock_along(void **state)
+TEST(a_lost_lease_takes_the_clock_along)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     go_on(s, EXPECTED_MS);
     world_pass(&s->w, MINUTE_MS); /* silence */
@@ -274,9 +262,8 @@ static void a_lost_lease_takes_the_clock_along(void **state)
     assert_int_equal(newest(s)->actual_ms, MAX_MS);
 }
 
-static void a_restart_tells_nothing_twice_and_forgets_nothing(void **state)
+TEST(a_restart_tells_nothing_twice_and_forgets_nothing)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, EXPECTED_MS);
     world_restart(&s->w);
@@ -289,9 +276,8 @@ static void a_restart_tells_nothing_twice_and_forgets_nothing(void **state)
     assert_int_equal(s->w.table.sla_events.len, 2);
 }
 
-static void a_limit_that_passed_while_no_server_ran_is_told_by_the_next(void **state)
+TEST(a_limit_that_passed_while_no_server_ran_is_told_by_the_next)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     s->w.now_ms += MAX_MS + MINUTE_MS;
     world_restart(&s->w);
@@ -302,9 +288,8 @@ static void a_limit_that_passed_while_no_server_ran_is_told_by_the_next(void **s
 
 /* ---- more time */
 
-static void an_extension_moves_what_was_not_told(void **state)
+TEST(an_extension_moves_what_was_not_told)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     go_on(s, EXPECTED_MS);
     struct asked *asked = ask_extend(s, MINUTE_MS);
@@ -323,9 +308,8 @@ static void an_extension_moves_what_was_not_told(void **state)
     assert_non_null(memmem(x->trail.ptr, x->trail.len, "approved by ada: the month's end", 32));
 }
 
-static void nothing_is_extended_that_does_not_run(void **state)
+TEST(nothing_is_extended_that_does_not_run)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE, .retries = 1, .retry_ms = MINUTE_MS);
     report(s, OUTCOME_FAILED);
     struct asked *waiting = ask_extend(s, MINUTE_MS);
@@ -340,9 +324,8 @@ static void nothing_is_extended_that_does_not_run(void **state)
     assert_int_equal(s->w.table.sla_events.len, 0);
 }
 
-static void what_is_exceeded_is_not_extended(void **state)
+TEST(what_is_exceeded_is_not_extended)
 {
-    (void)state;
     STAGE(s, SLA_STRICT);
     go_on(s, MAX_MS);
     struct asked *asked = ask_extend(s, MINUTE_MS);
@@ -351,9 +334,8 @@ static void what_is_exceeded_is_not_extended(void **state)
     assert_int_equal(told(s, SLA_EVENT_EXTENSION), 0);
 }
 
-static void of_many_runs_one_must_be_named(void **state)
+TEST(of_many_runs_one_must_be_named)
 {
-    (void)state;
     STAGE(s, SLA_FLEXIBLE);
     s->job =
         SUBMIT(&s->w, .sla = {.max_ms = MAX_MS}, .every_ms = 10000, .overlap = OVERLAP_PARALLEL);
@@ -369,29 +351,4 @@ static void of_many_runs_one_must_be_named(void **state)
     assert_int_equal(asked->cmd.reply.rc, RC_CONFLICT);
     assert_int_equal(named->cmd.reply.rc, RC_OK);
     assert_int_equal(named->cmd.reply.exec_id, second.exec_id);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_limit_is_told_once_and_never_early),
-        cmocka_unit_test(a_run_in_time_leaves_nothing_but_its_clock),
-        cmocka_unit_test(a_job_may_have_one_of_both),
-        cmocka_unit_test(warning_only_is_never_critical),
-        cmocka_unit_test(what_ends_before_its_timer_had_a_turn_has_exceeded_it),
-        cmocka_unit_test(strict_stops_the_run_and_tries_again),
-        cmocka_unit_test(a_second_attempt_has_a_clock_of_its_own),
-        cmocka_unit_test(strict_takes_a_success_that_came_before_the_stop),
-        cmocka_unit_test(a_worker_that_is_gone_has_stopped_it_too),
-        cmocka_unit_test(a_parked_worker_is_told_at_once),
-        cmocka_unit_test(what_is_cancelled_is_told_no_more),
-        cmocka_unit_test(a_lost_lease_takes_the_clock_along),
-        cmocka_unit_test(a_restart_tells_nothing_twice_and_forgets_nothing),
-        cmocka_unit_test(a_limit_that_passed_while_no_server_ran_is_told_by_the_next),
-        cmocka_unit_test(an_extension_moves_what_was_not_told),
-        cmocka_unit_test(nothing_is_extended_that_does_not_run),
-        cmocka_unit_test(what_is_exceeded_is_not_extended),
-        cmocka_unit_test(of_many_runs_one_must_be_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

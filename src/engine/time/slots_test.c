@@ -56,9 +56,8 @@ static struct asked *ask_job(struct world *w, enum command_kind kind, uint64_t j
 
 /* ---- slots */
 
-static void the_first_slot_of_an_interval_is_one_interval_ahead(void **state)
+TEST(the_first_slot_of_an_interval_is_one_interval_ahead)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -68,9 +67,8 @@ static void the_first_slot_of_an_interval_is_one_interval_ahead(void **state)
     assert_int_equal(ahead->slot_ms, w.now_ms + MINUTE_MS);
 }
 
-static void a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit(void **state)
+TEST(a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -82,9 +80,8 @@ static void a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit(void **sta
     assert_int_equal(w.delta.job_count, 0); /* nothing else remembers where it stands */
 }
 
-static void a_job_with_a_schedule_stays_active_when_a_run_ends(void **state)
+TEST(a_job_with_a_schedule_stays_active_when_a_run_ends)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .name = "a");
@@ -99,9 +96,8 @@ static void a_job_with_a_schedule_stays_active_when_a_run_ends(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_FAILED), 1);
 }
 
-static void a_slot_beyond_the_horizon_waits_in_the_store(void **state)
+TEST(a_slot_beyond_the_horizon_waits_in_the_store)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .cron = "0 3 * * *");
     world_turn(&w);
@@ -118,9 +114,8 @@ static void a_slot_beyond_the_horizon_waits_in_the_store(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_COMPLETED), 3);
 }
 
-static void a_schedule_goes_on_after_a_restart(void **state)
+TEST(a_schedule_goes_on_after_a_restart)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -132,9 +127,8 @@ static void a_schedule_goes_on_after_a_restart(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 1); /* by overlap */
 }
 
-static void a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself(void **state)
+TEST(a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
@@ -162,9 +156,8 @@ static const struct submission *miss_slots(struct world *w, struct wish wish)
     return job;
 }
 
-static void after_downtime_the_latest_slot_runs_and_the_others_are_one_record(void **state)
+TEST(after_downtime_the_latest_slot_runs_and_the_others_are_one_record)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = miss_slots(&w, (struct wish){.overlap = OVERLAP_PARALLEL});
     const struct exec_rec *skipped = find_exec(&w, job->job_id, EXEC_SKIPPED);
@@ -177,9 +170,8 @@ static void after_downtime_the_latest_slot_runs_and_the_others_are_one_record(vo
                      job->due_ms + 60 * MINUTE_MS);
 }
 
-static void after_downtime_all_run_up_to_a_limit(void **state)
+TEST(after_downtime_all_run_up_to_a_limit)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = miss_slots(
         &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_ALL, HOUR_MS, 20}});
@@ -187,9 +179,8 @@ static void after_downtime_all_run_up_to_a_limit(void **state)
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 40);
 }
 
-static void what_is_older_than_its_grace_has_a_record_of_its_own(void **state)
+TEST(what_is_older_than_its_grace_has_a_record_of_its_own)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         miss_slots(&w, (struct wish){.overlap = OVERLAP_PARALLEL,
@@ -198,9 +189,8 @@ static void what_is_older_than_its_grace_has_a_record_of_its_own(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
 }
 
-static void after_downtime_nothing_runs_when_the_policy_is_skip(void **state)
+TEST(after_downtime_nothing_runs_when_the_policy_is_skip)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         miss_slots(&w, (struct wish){.every_ms = 7 * MINUTE_MS,
@@ -212,9 +202,8 @@ static void after_downtime_nothing_runs_when_the_policy_is_skip(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
 }
 
-static void but_a_stall_of_less_than_a_minute_costs_no_slot(void **state)
+TEST(but_a_stall_of_less_than_a_minute_costs_no_slot)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = miss_slots(
         &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
@@ -229,9 +218,8 @@ static void but_a_stall_of_less_than_a_minute_costs_no_slot(void **state)
 }
 
 /* Each runs, one after the other, and none is replaced or skipped. */
-static void what_is_made_up_waits_whatever_the_overlap(void **state)
+TEST(what_is_made_up_waits_whatever_the_overlap)
 {
-    (void)state;
     static const enum overlap overlaps[] = {OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_REPLACE};
     for (size_t i = 0; i < COUNT_OF(overlaps); i++) {
         WORLD(w);
@@ -252,9 +240,8 @@ static void what_is_made_up_waits_whatever_the_overlap(void **state)
 }
 
 /* Also the last of them, which is alone on its page. */
-static void a_turn_makes_up_no_more_than_a_page(void **state)
+TEST(a_turn_makes_up_no_more_than_a_page)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.due_max = 5;
     WORLD_WITH(w, options);
@@ -273,9 +260,8 @@ static void a_turn_makes_up_no_more_than_a_page(void **state)
 
 /* ---- overlap */
 
-static void a_slot_is_skipped_while_the_run_before_it_is_not_over(void **state)
+TEST(a_slot_is_skipped_while_the_run_before_it_is_not_over)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS);
@@ -288,9 +274,8 @@ static void a_slot_is_skipped_while_the_run_before_it_is_not_over(void **state)
     assert_true(str_index(skipped->trail, 'o') < skipped->trail.len);
 }
 
-static void a_run_that_waits_for_its_next_attempt_is_not_over_either(void **state)
+TEST(a_run_that_waits_for_its_next_attempt_is_not_over_either)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job =
@@ -307,9 +292,8 @@ static void a_run_that_waits_for_its_next_attempt_is_not_over_either(void **stat
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
 }
 
-static void slots_wait_for_each_other_when_they_queue(void **state)
+TEST(slots_wait_for_each_other_when_they_queue)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4);
     const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_QUEUE);
@@ -324,9 +308,8 @@ static void slots_wait_for_each_other_when_they_queue(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 1);
 }
 
-static void no_more_slots_wait_than_may(void **state)
+TEST(no_more_slots_wait_than_may)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_QUEUE);
@@ -341,9 +324,8 @@ static void no_more_slots_wait_than_may(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
 }
 
-static void a_slot_that_replaces_waits_until_the_other_is_gone(void **state)
+TEST(a_slot_that_replaces_waits_until_the_other_is_gone)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_REPLACE);
@@ -363,9 +345,8 @@ static void a_slot_that_replaces_waits_until_the_other_is_gone(void **state)
 
 /* ---- pause, resume, trigger, cancel */
 
-static void a_paused_job_fires_nothing_and_what_it_missed_is_one_record(void **state)
+TEST(a_paused_job_fires_nothing_and_what_it_missed_is_one_record)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -383,9 +364,8 @@ static void a_paused_job_fires_nothing_and_what_it_missed_is_one_record(void **s
                      job->due_ms + 5 * MINUTE_MS);
 }
 
-static void a_pause_between_two_slots_leaves_no_trace_in_the_schedule(void **state)
+TEST(a_pause_between_two_slots_leaves_no_trace_in_the_schedule)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -397,9 +377,8 @@ static void a_pause_between_two_slots_leaves_no_trace_in_the_schedule(void **sta
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 0);
 }
 
-static void a_paused_job_that_runs_once_runs_when_it_is_resumed(void **state)
+TEST(a_paused_job_that_runs_once_runs_when_it_is_resumed)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w);
@@ -413,9 +392,8 @@ static void a_paused_job_that_runs_once_runs_when_it_is_resumed(void **state)
     assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
 }
 
-static void a_run_somebody_asks_for_leaves_the_schedule_alone(void **state)
+TEST(a_run_somebody_asks_for_leaves_the_schedule_alone)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .cron = "0 3 * * *");
@@ -432,9 +410,8 @@ static void a_run_somebody_asks_for_leaves_the_schedule_alone(void **state)
     assert_int_equal(retry->cmd.reply.rc, RC_OK);
 }
 
-static void a_job_for_later_may_be_asked_for_now(void **state)
+TEST(a_job_for_later_may_be_asked_for_now)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 5 * HOUR_MS);
     world_turn(&w);
@@ -443,9 +420,8 @@ static void a_job_for_later_may_be_asked_for_now(void **state)
     assert_int_equal(ask_job(&w, CMD_TRIGGER_JOB, job->job_id)->cmd.reply.rc, RC_CONFLICT);
 }
 
-static void cancelling_a_job_ends_its_schedule_and_all_its_runs(void **state)
+TEST(cancelling_a_job_ends_its_schedule_and_all_its_runs)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .cron = "0 * * * *", .name = "a");
@@ -461,9 +437,8 @@ static void cancelling_a_job_ends_its_schedule_and_all_its_runs(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 2);
 }
 
-static void cancelling_the_slot_ahead_puts_the_next_one_ahead(void **state)
+TEST(cancelling_the_slot_ahead_puts_the_next_one_ahead)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -472,9 +447,8 @@ static void cancelling_the_slot_ahead_puts_the_next_one_ahead(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
 }
 
-static void a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others(void **state)
+TEST(a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .name = "a");
     world_turn(&w);
@@ -487,9 +461,8 @@ static void a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others
 
 /* ---- clocks */
 
-static void a_clock_set_back_fires_no_slot_twice(void **state)
+TEST(a_clock_set_back_fires_no_slot_twice)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .overlap = OVERLAP_PARALLEL);
     world_turn(&w);
@@ -502,9 +475,8 @@ static void a_clock_set_back_fires_no_slot_twice(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 2);
 }
 
-static void a_run_that_is_refused_after_the_end_leaves_the_name_free(void **state)
+TEST(a_run_that_is_refused_after_the_end_leaves_the_name_free)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .name = "nightly", .every_ms = HOUR_MS);
     world_turn(&w);
@@ -519,9 +491,8 @@ static void a_run_that_is_refused_after_the_end_leaves_the_name_free(void **stat
     assert_int_equal(next->rc, RC_OK);
 }
 
-static void texts_are_kept_in_memory_only_when_the_first_slot_is_near(void **state)
+TEST(texts_are_kept_in_memory_only_when_the_first_slot_is_near)
 {
-    (void)state;
     WORLD(w);
     const struct submission *near = SUBMIT(&w, .every_ms = MINUTE_MS);
     const struct submission *far = SUBMIT(&w, .every_ms = HOUR_MS / 2);
@@ -530,9 +501,8 @@ static void texts_are_kept_in_memory_only_when_the_first_slot_is_near(void **sta
     assert_int_equal(exec_of(&w, far->exec_id)->job->v.def->spec_len, 0);
 }
 
-static void what_is_run_again_keeps_its_slot(void **state)
+TEST(what_is_run_again_keeps_its_slot)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 1);
     SUBMIT(&w, .every_ms = MINUTE_MS);
@@ -546,41 +516,4 @@ static void what_is_run_again_keeps_its_slot(void **state)
     const struct exec_rec *x = map_get(&w.table.live, again->cmd.reply.exec_id);
     assert_int_equal(x->slot_ms, slot_ms);
     assert_int_equal(x->origin, ORIGIN_REQUEST);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_kept_in_memory_only_when_the_first_slot_is_near),
-        cmocka_unit_test(what_is_run_again_keeps_its_slot),
-        cmocka_unit_test(the_first_slot_of_an_interval_is_one_interval_ahead),
-        cmocka_unit_test(a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit),
-        cmocka_unit_test(a_job_with_a_schedule_stays_active_when_a_run_ends),
-        cmocka_unit_test(a_slot_beyond_the_horizon_waits_in_the_store),
-        cmocka_unit_test(a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself),
-        cmocka_unit_test(a_schedule_goes_on_after_a_restart),
-        cmocka_unit_test(after_downtime_the_latest_slot_runs_and_the_others_are_one_record),
-        cmocka_unit_test(after_downtime_all_run_up_to_a_limit),
-        cmocka_unit_test(what_is_older_than_its_grace_has_a_record_of_its_own),
-        cmocka_unit_test(after_downtime_nothing_runs_when_the_policy_is_skip),
-        cmocka_unit_test(but_a_stall_of_less_than_a_minute_costs_no_slot),
-        cmocka_unit_test(what_is_made_up_waits_whatever_the_overlap),
-        cmocka_unit_test(a_turn_makes_up_no_more_than_a_page),
-        cmocka_unit_test(a_slot_is_skipped_while_the_run_before_it_is_not_over),
-        cmocka_unit_test(a_run_that_waits_for_its_next_attempt_is_not_over_either),
-        cmocka_unit_test(slots_wait_for_each_other_when_they_queue),
-        cmocka_unit_test(no_more_slots_wait_than_may),
-        cmocka_unit_test(a_slot_that_replaces_waits_until_the_other_is_gone),
-        cmocka_unit_test(a_paused_job_fires_nothing_and_what_it_missed_is_one_record),
-        cmocka_unit_test(a_pause_between_two_slots_leaves_no_trace_in_the_schedule),
-        cmocka_unit_test(a_paused_job_that_runs_once_runs_when_it_is_resumed),
-        cmocka_unit_test(a_run_somebody_asks_for_leaves_the_schedule_alone),
-        cmocka_unit_test(a_job_for_later_may_be_asked_for_now),
-        cmocka_unit_test(cancelling_a_job_ends_its_schedule_and_all_its_runs),
-        cmocka_unit_test(cancelling_the_slot_ahead_puts_the_next_one_ahead),
-        cmocka_unit_test(a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others),
-        cmocka_unit_test(a_clock_set_back_fires_no_slot_twice),
-        cmocka_unit_test(a_run_that_is_refused_after_the_end_leaves_the_name_free),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,8 @@ static const struct exec_rec *record_of(const struct world *w, uint64_t id)
 /* A bucket of a sketch is off by one part in sixteen. */
 enum { SOON_MS = 2 * (USUAL_MS - USUAL_MS / 16), LATE_MS = 2 * (USUAL_MS + USUAL_MS / 16) };
 
-static void a_run_of_twice_the_usual_time_is_told_once_while_it_runs(void **state)
+TEST(a_run_of_twice_the_usual_time_is_told_once_while_it_runs)
 {
-    (void)state;
     WORLD(w);
     struct track_job j = job_with_past(&w, RUNS);
     struct poll_lease lease = start_run(&j);
@@ -88,9 +87,8 @@ static void a_run_of_twice_the_usual_time_is_told_once_while_it_runs(void **stat
     assert_int_equal(state_of(&w, lease.exec_id), EXEC_COMPLETED);
 }
 
-static void a_server_that_starts_looks_at_what_runs(void **state)
+TEST(a_server_that_starts_looks_at_what_runs)
 {
-    (void)state;
     WORLD(w);
     struct track_job j = job_with_past(&w, RUNS);
     start_run(&j);
@@ -101,9 +99,8 @@ static void a_server_that_starts_looks_at_what_runs(void **state)
     assert_int_equal(slow_alerts(&w), 1);
 }
 
-static void few_runs_say_nothing_about_what_is_usual(void **state)
+TEST(few_runs_say_nothing_about_what_is_usual)
 {
-    (void)state;
     WORLD(w);
     struct track_job j = job_with_past(&w, RUNS - 1);
     start_run(&j);
@@ -112,9 +109,8 @@ static void few_runs_say_nothing_about_what_is_usual(void **state)
     assert_int_equal(w.engine->pacing.len, 0);
 }
 
-static void a_short_run_is_never_slow_and_nobody_is_asked_about_it(void **state)
+TEST(a_short_run_is_never_slow_and_nobody_is_asked_about_it)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts.slow_min_ms = 5 * USUAL_MS;
     WORLD_WITH(w, options);
@@ -128,9 +124,8 @@ static void a_short_run_is_never_slow_and_nobody_is_asked_about_it(void **state)
     assert_int_equal(slow_alerts(&w), 1);
 }
 
-static void a_rule_that_is_off_has_no_timers(void **state)
+TEST(a_rule_that_is_off_has_no_timers)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts.slow_pct = 0;
     WORLD_WITH(w, options);
@@ -142,9 +137,8 @@ static void a_rule_that_is_off_has_no_timers(void **state)
     assert_int_equal(slow_alerts(&w), 0);
 }
 
-static void a_job_that_runs_once_has_no_usual_time(void **state)
+TEST(a_job_that_runs_once_has_no_usual_time)
 {
-    (void)state;
     WORLD(w);
     struct track_job j = {.w = &w, .job = SUBMIT(&w)};
     world_turn(&w);
@@ -156,9 +150,8 @@ static void a_job_that_runs_once_has_no_usual_time(void **state)
     assert_int_equal(slow_alerts(&w), 0);
 }
 
-static void the_next_attempt_has_a_time_of_its_own(void **state)
+TEST(the_next_attempt_has_a_time_of_its_own)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.alerts.quiet_ms = 1;
     WORLD_WITH(w, options);
@@ -182,18 +175,4 @@ static void the_next_attempt_has_a_time_of_its_own(void **state)
     assert_int_equal(slow_alerts(&w), 1);
     stay(&j, LATE_MS);
     assert_int_equal(slow_alerts(&w), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_of_twice_the_usual_time_is_told_once_while_it_runs),
-        cmocka_unit_test(a_server_that_starts_looks_at_what_runs),
-        cmocka_unit_test(few_runs_say_nothing_about_what_is_usual),
-        cmocka_unit_test(a_short_run_is_never_slow_and_nobody_is_asked_about_it),
-        cmocka_unit_test(a_rule_that_is_off_has_no_timers),
-        cmocka_unit_test(a_job_that_runs_once_has_no_usual_time),
-        cmocka_unit_test(the_next_attempt_has_a_time_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static size_t alerts_about_clock(const struct world *w)
 
 /* ---- what moves along */
 
-static void a_delay_lasts_as_long_as_it_was_told(void **state)
+TEST(a_delay_lasts_as_long_as_it_was_told)
 {
-    (void)state;
     const int64_t steps_ms[] = {-YEAR_MS, -HOUR_MS, HOUR_MS, YEAR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         WORLD(w);
@@ -67,9 +66,8 @@ static void a_delay_lasts_as_long_as_it_was_told(void **state)
     }
 }
 
-static void a_delay_that_was_loaded_moves_as_well(void **state)
+TEST(a_delay_that_was_loaded_moves_as_well)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 30 * 1000);
     world_turn(&w);
@@ -78,9 +76,8 @@ static void a_delay_that_was_loaded_moves_as_well(void **state)
     assert_int_equal(live(&w, job->exec_id)->due_ms, w.now_ms + 30 * 1000);
 }
 
-static void a_date_stays_where_it_is(void **state)
+TEST(a_date_stays_where_it_is)
 {
-    (void)state;
     WORLD(w);
     int64_t at_ms = w.now_ms + 30 * MINUTE_MS;
     const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = at_ms);
@@ -91,9 +88,8 @@ static void a_date_stays_where_it_is(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-static void the_pause_before_a_retry_moves_along(void **state)
+TEST(the_pause_before_a_retry_moves_along)
 {
-    (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
     const struct submission *job = SUBMIT(&w, .retries = 1, .retry_ms = 5 * MINUTE_MS);
@@ -109,9 +105,8 @@ static void the_pause_before_a_retry_moves_along(void **state)
     assert_int_equal(live(&w, job->exec_id)->due_ms - w.now_ms, left_ms);
 }
 
-static void what_waits_for_a_worker_does_not_expire_by_a_step(void **state)
+TEST(what_waits_for_a_worker_does_not_expire_by_a_step)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .expires_in_ms = 10 * MINUTE_MS);
     world_turn(&w);
@@ -123,9 +118,8 @@ static void what_waits_for_a_worker_does_not_expire_by_a_step(void **state)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_EXPIRED);
 }
 
-static void an_sla_counts_how_long_the_attempt_has_run(void **state)
+TEST(an_sla_counts_how_long_the_attempt_has_run)
 {
-    (void)state;
     const int64_t steps_ms[] = {-YEAR_MS, HOUR_MS, YEAR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         WORLD(w);
@@ -145,9 +139,8 @@ static void an_sla_counts_how_long_the_attempt_has_run(void **state)
     }
 }
 
-static void a_page_in_a_turn_and_nothing_comes_due_meanwhile(void **state)
+TEST(a_page_in_a_turn_and_nothing_comes_due_meanwhile)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 4;
     WORLD_WITH(w, options);
@@ -170,9 +163,8 @@ static void a_page_in_a_turn_and_nothing_comes_due_meanwhile(void **state)
 }
 
 /* Of what time brings the one thing that the store refuses is found by asking for less and less of it. */
-static void who_asks_for_one_thing_is_given_one(void **state)
+TEST(who_asks_for_one_thing_is_given_one)
 {
-    (void)state;
     WORLD(w);
     for (int n = 0; n < 5; n++)
         SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
@@ -189,9 +181,8 @@ static void who_asks_for_one_thing_is_given_one(void **state)
     assert_int_equal(((const struct exec_rec *)slot->value)->due_ms, w.now_ms + MINUTE_MS);
 }
 
-static void a_step_in_the_middle_of_another_moves_nothing_that_came_since(void **state)
+TEST(a_step_in_the_middle_of_another_moves_nothing_that_came_since)
 {
-    (void)state;
     const int64_t steps_ms[] = {-DAY_MS, HOUR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         struct engine_options options = engine_defaults;
@@ -216,9 +207,8 @@ static void a_step_in_the_middle_of_another_moves_nothing_that_came_since(void *
 }
 
 /* A worker asks while the first page moves: what is on a later one has not waited for an hour. */
-static void what_has_not_moved_yet_does_not_expire_when_it_is_asked_for(void **state)
+TEST(what_has_not_moved_yet_does_not_expire_when_it_is_asked_for)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -236,9 +226,8 @@ static void what_has_not_moved_yet_does_not_expire_when_it_is_asked_for(void **s
 }
 
 /* Its lease was lost, and it is leased again before its page would have come. */
-static void an_sla_between_two_leases_moves_at_once(void **state)
+TEST(an_sla_between_two_leases_moves_at_once)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -264,9 +253,8 @@ static void an_sla_between_two_leases_moves_at_once(void **state)
 
 /* ---- slots */
 
-static void what_a_step_forward_passes_over_are_misfires(void **state)
+TEST(what_a_step_forward_passes_over_are_misfires)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = MINUTE_MS,
@@ -283,9 +271,8 @@ static void what_a_step_forward_passes_over_are_misfires(void **state)
     assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, job->due_ms + HOUR_MS);
 }
 
-static void after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped(void **state)
+TEST(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = MINUTE_MS,
@@ -302,9 +289,8 @@ static void after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped(vo
     assert_int_equal(queued, 1);
 }
 
-static void after_a_step_back_slots_are_planned_from_now(void **state)
+TEST(after_a_step_back_slots_are_planned_from_now)
 {
-    (void)state;
     const int64_t steps_ms[] = {10 * MINUTE_MS, HOUR_MS, YEAR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         WORLD(w);
@@ -322,9 +308,8 @@ static void after_a_step_back_slots_are_planned_from_now(void **state)
 }
 
 /* The first step back is too small to move it, and so it is further ahead than an interval when the second comes. */
-static void no_first_interval_lasts_longer_than_it_should(void **state)
+TEST(no_first_interval_lasts_longer_than_it_should)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -334,9 +319,8 @@ static void no_first_interval_lasts_longer_than_it_should(void **state)
 }
 
 /* The edit has begun the interval anew, which only the slot ahead knows after a restart. */
-static void a_slot_that_comes_back_keeps_its_place_in_the_interval(void **state)
+TEST(a_slot_that_comes_back_keeps_its_place_in_the_interval)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
     world_turn(&w);
@@ -350,9 +334,8 @@ static void a_slot_that_comes_back_keeps_its_place_in_the_interval(void **state)
     assert_int_equal((ahead_of(&w, job->job_id)->slot_ms - slot_ms) % HOUR_MS, 0);
 }
 
-static void a_smaller_step_back_leaves_slots_alone(void **state)
+TEST(a_smaller_step_back_leaves_slots_alone)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -362,9 +345,8 @@ static void a_smaller_step_back_leaves_slots_alone(void **state)
     assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, slot_ms);
 }
 
-static void the_next_slot_of_a_rare_job_stays(void **state)
+TEST(the_next_slot_of_a_rare_job_stays)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = 30 * DAY_MS);
     world_turn(&w);
@@ -375,9 +357,8 @@ static void the_next_slot_of_a_rare_job_stays(void **state)
     assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, job->due_ms - DAY_MS);
 }
 
-static void slots_beyond_the_horizon_come_back_too(void **state)
+TEST(slots_beyond_the_horizon_come_back_too)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -397,9 +378,8 @@ static void slots_beyond_the_horizon_come_back_too(void **state)
 
 /* ---- who is next */
 
-static void nobody_overtakes_after_a_step_back_and_waiting_counts_again(void **state)
+TEST(nobody_overtakes_after_a_step_back_and_waiting_counts_again)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w);
     world_turn(&w);
@@ -412,9 +392,8 @@ static void nobody_overtakes_after_a_step_back_and_waiting_counts_again(void **s
     assert_int_equal(fake_lease(&w, &f).exec_id, first->exec_id);
 }
 
-static void nobody_has_waited_since_the_future(void **state)
+TEST(nobody_has_waited_since_the_future)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w);
     world_turn(&w);
@@ -445,9 +424,8 @@ static void bury(struct world *w, struct fake *f)
     world_turn(w);
 }
 
-static void nothing_is_deleted_for_a_day_after_a_large_step(void **state)
+TEST(nothing_is_deleted_for_a_day_after_a_large_step)
 {
-    (void)state;
     struct engine_options options = short_memory();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w);
@@ -469,9 +447,8 @@ static void nothing_is_deleted_for_a_day_after_a_large_step(void **state)
     assert_int_equal(w.table.history.len, 0);
 }
 
-static void a_key_is_known_for_a_day_after_a_large_step(void **state)
+TEST(a_key_is_known_for_a_day_after_a_large_step)
 {
-    (void)state;
     WORLD(w);
     const struct submission *first = SUBMIT(&w, .once = "k");
     world_turn(&w);
@@ -488,9 +465,8 @@ static void a_key_is_known_for_a_day_after_a_large_step(void **state)
 
 /* ---- a start without a time */
 
-static void nothing_comes_due_while_the_time_is_not_known(void **state)
+TEST(nothing_comes_due_while_the_time_is_not_known)
 {
-    (void)state;
     struct engine_options options = short_memory();
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w);
@@ -522,9 +498,8 @@ static void nothing_comes_due_while_the_time_is_not_known(void **state)
     assert_int_equal(w.table.history.len, 3); /* two of slots that were passed over; none is gone */
 }
 
-static void waiting_for_the_time_is_no_reason_for_turns(void **state)
+TEST(waiting_for_the_time_is_no_reason_for_turns)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
@@ -539,9 +514,8 @@ static void waiting_for_the_time_is_no_reason_for_turns(void **state)
     assert_true(live(&w, job->exec_id)->ready_ms <= w.now_ms);
 }
 
-static void who_comes_while_others_move_has_not_waited_since_the_future(void **state)
+TEST(who_comes_while_others_move_has_not_waited_since_the_future)
 {
-    (void)state;
     struct engine_options options = engine_defaults;
     options.load_max = 2;
     WORLD_WITH(w, options);
@@ -557,9 +531,8 @@ static void who_comes_while_others_move_has_not_waited_since_the_future(void **s
 
 /* ---- a clock that was right before the server was started again */
 
-static void slots_of_a_wrong_clock_come_back_after_a_restart(void **state)
+TEST(slots_of_a_wrong_clock_come_back_after_a_restart)
 {
-    (void)state;
     for (int unsure = 0; unsure < 2; unsure++) {
         WORLD(w);
         const struct submission *near = SUBMIT(&w, .every_ms = MINUTE_MS);
@@ -585,9 +558,8 @@ static void slots_of_a_wrong_clock_come_back_after_a_restart(void **state)
 }
 
 /* It is not known which of both is wrong, and the slots in between have run: they stay. */
-static void slots_stay_at_a_start_with_a_dead_clock(void **state)
+TEST(slots_stay_at_a_start_with_a_dead_clock)
 {
-    (void)state;
     const int64_t steps_ms[] = {-30 * YEAR_MS, -HOUR_MS};
     for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
         WORLD(w);
@@ -607,9 +579,8 @@ static void slots_stay_at_a_start_with_a_dead_clock(void **state)
 }
 
 /* A clock that was set back by a little has run what lies in between, whenever the ids are ahead. */
-static void a_restart_repeats_nothing_of_a_smaller_step(void **state)
+TEST(a_restart_repeats_nothing_of_a_smaller_step)
 {
-    (void)state;
     WORLD(w);
     const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
     world_turn(&w);
@@ -623,40 +594,4 @@ static void a_restart_repeats_nothing_of_a_smaller_step(void **state)
     world_restart(&w);
     settle(&w);
     assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, slot_ms);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_delay_lasts_as_long_as_it_was_told),
-        cmocka_unit_test(a_delay_that_was_loaded_moves_as_well),
-        cmocka_unit_test(a_date_stays_where_it_is),
-        cmocka_unit_test(the_pause_before_a_retry_moves_along),
-        cmocka_unit_test(what_waits_for_a_worker_does_not_expire_by_a_step),
-        cmocka_unit_test(an_sla_counts_how_long_the_attempt_has_run),
-        cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
-        cmocka_unit_test(who_asks_for_one_thing_is_given_one),
-        cmocka_unit_test(a_step_in_the_middle_of_another_moves_nothing_that_came_since),
-        cmocka_unit_test(what_has_not_moved_yet_does_not_expire_when_it_is_asked_for),
-        cmocka_unit_test(an_sla_between_two_leases_moves_at_once),
-        cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
-        cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
-        cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),
-        cmocka_unit_test(no_first_interval_lasts_longer_than_it_should),
-        cmocka_unit_test(a_slot_that_comes_back_keeps_its_place_in_the_interval),
-        cmocka_unit_test(a_smaller_step_back_leaves_slots_alone),
-        cmocka_unit_test(the_next_slot_of_a_rare_job_stays),
-        cmocka_unit_test(slots_beyond_the_horizon_come_back_too),
-        cmocka_unit_test(nobody_overtakes_after_a_step_back_and_waiting_counts_again),
-        cmocka_unit_test(nobody_has_waited_since_the_future),
-        cmocka_unit_test(nothing_is_deleted_for_a_day_after_a_large_step),
-        cmocka_unit_test(a_key_is_known_for_a_day_after_a_large_step),
-        cmocka_unit_test(nothing_comes_due_while_the_time_is_not_known),
-        cmocka_unit_test(waiting_for_the_time_is_no_reason_for_turns),
-        cmocka_unit_test(who_comes_while_others_move_has_not_waited_since_the_future),
-        cmocka_unit_test(slots_of_a_wrong_clock_come_back_after_a_restart),
-        cmocka_unit_test(slots_stay_at_a_start_with_a_dead_clock),
-        cmocka_unit_test(a_restart_repeats_nothing_of_a_smaller_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static const struct exec_rec *ahead_of(const struct world *w, const struct submi
     return find_exec(w, job->job_id, EXEC_SCHEDULED);
 }
 
-static void a_slot_ahead_moves_with_the_rules_of_its_zone(void **state)
+TEST(a_slot_ahead_moves_with_the_rules_of_its_zone)
 {
-    (void)state;
     struct zone *berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     {
         WORLD_WITH(w, far_sighted);
@@ -46,9 +45,8 @@ static void a_slot_ahead_moves_with_the_rules_of_its_zone(void **state)
 }
 
 /* It fired at three by the old rules, and it is three again by the new ones: not once more. */
-static void a_promise_that_was_kept_is_not_kept_again(void **state)
+TEST(a_promise_that_was_kept_is_not_kept_again)
 {
-    (void)state;
     static const int32_t two_hours_behind = -7200;
     struct zone *west =
         tzif_zone_of(&(struct tzif){.offsets = &two_hours_behind, .offset_count = 1});
@@ -68,9 +66,8 @@ static void a_promise_that_was_kept_is_not_kept_again(void **state)
 }
 
 /* The store's rows were planned by other rules than those that the new server reads. */
-static void a_start_looks_at_what_was_planned_by_other_rules(void **state)
+TEST(a_start_looks_at_what_was_planned_by_other_rules)
 {
-    (void)state;
     struct zone *berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     {
         WORLD_WITH(w, far_sighted);
@@ -87,9 +84,8 @@ static void a_start_looks_at_what_was_planned_by_other_rules(void **state)
     zone_free(berlin);
 }
 
-static void jobs_that_differ_in_nothing_share_their_definition(void **state)
+TEST(jobs_that_differ_in_nothing_share_their_definition)
 {
-    (void)state;
     WORLD(w);
     const struct submission *jobs[] = {
         SUBMIT(&w, .cron = "* * * * *"), SUBMIT(&w, .cron = "* * * * *"),
@@ -109,15 +105,12 @@ static void jobs_that_differ_in_nothing_share_their_definition(void **state)
     assert_non_null(find_exec(&w, jobs[1]->job_id, EXEC_QUEUED));
 }
 
-int main(void)
+static int begin(void **state)
 {
+    (void)state;
     far_sighted = engine_defaults;
     far_sighted.near_ms = far_sighted.horizon_ms = 48 * HOUR_MS;
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slot_ahead_moves_with_the_rules_of_its_zone),
-        cmocka_unit_test(a_promise_that_was_kept_is_not_kept_again),
-        cmocka_unit_test(a_start_looks_at_what_was_planned_by_other_rules),
-        cmocka_unit_test(jobs_that_differ_in_nothing_share_their_definition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

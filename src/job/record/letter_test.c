@@ -1,10 +1,6 @@
 #include "job/record/letter.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static const struct letter_rec letter = {
     .place = {.died_ms = 1000, .exec_id = 7},
@@ -16,17 +12,15 @@ static const struct letter_rec letter = {
     .fingerprint = 0xabc,
 };
 
-static void an_empty_filter_fits_all(void **state)
+TEST(an_empty_filter_fits_all)
 {
-    (void)state;
     struct letter_filter none = {0};
     assert_true(letter_filter_is_empty(&none));
     assert_true(letter_fits(&none, &letter));
 }
 
-static void every_part_of_a_filter_has_to_fit(void **state)
+TEST(every_part_of_a_filter_has_to_fit)
 {
-    (void)state;
     static const struct letter_filter fitting[] = {
         {.queue = STR_INIT("mail")},
         {.name = STR_INIT("nightly")},
@@ -53,22 +47,11 @@ static void every_part_of_a_filter_has_to_fit(void **state)
     }
 }
 
-static void letters_stand_by_their_deaths_then_by_their_ids(void **state)
+TEST(letters_stand_by_their_deaths_then_by_their_ids)
 {
-    (void)state;
     struct letter_place a = {1000, 9};
     assert_true(letter_order(a, (struct letter_place){1001, 1}) < 0);
     assert_true(letter_order(a, (struct letter_place){1000, 8}) > 0);
     assert_true(letter_order(a, (struct letter_place){1000, 10}) < 0);
     assert_int_equal(letter_order(a, a), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_filter_fits_all),
-        cmocka_unit_test(every_part_of_a_filter_has_to_fit),
-        cmocka_unit_test(letters_stand_by_their_deaths_then_by_their_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

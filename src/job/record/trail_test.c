@@ -1,11 +1,8 @@
 #include "job/record/trail.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static void add(struct buf *trail, int64_t at_ms, struct str reason)
 {
@@ -18,9 +15,8 @@ static void add(struct buf *trail, int64_t at_ms, struct str reason)
                      });
 }
 
-static void steps_read_back_in_order(void **state)
+TEST(steps_read_back_in_order)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf trail = BUF(10000);
     add(&trail, 1000, STR("because"));
     add(&trail, 2000, STR(""));
@@ -38,9 +34,8 @@ static void steps_read_back_in_order(void **state)
     assert_false(trail_next(&rest, &step));
 }
 
-static void a_reason_cannot_forge_a_step(void **state)
+TEST(a_reason_cannot_forge_a_step)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf trail = BUF(10000);
     add(&trail, 1000, STR("a\n2000\tcreate\tqueued\tkey:root\tb\r\x7f"));
     struct str rest = buf_str(&trail);
@@ -50,9 +45,8 @@ static void a_reason_cannot_forge_a_step(void **state)
     assert_false(trail_next(&rest, &step));
 }
 
-static void each_control_character_becomes_a_space_wherever_it_is(void **state)
+TEST(each_control_character_becomes_a_space_wherever_it_is)
 {
-    (void)state;
     char text[] = "abc\xc3\xa9 0123456789~"; /* in both halves of a word, and behind the last */
     for (size_t at = 0; at < sizeof text - 1; at++) {
         for (int c = 0; c < 256; c++) {
@@ -69,9 +63,8 @@ static void each_control_character_becomes_a_space_wherever_it_is(void **state)
     }
 }
 
-static void a_long_reason_is_cut_between_characters(void **state)
+TEST(a_long_reason_is_cut_between_characters)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf trail = BUF(10000);
     char reason[2 * TRAIL_REASON_MAX];
     memset(reason, 'x', sizeof reason);
@@ -84,24 +77,11 @@ static void a_long_reason_is_cut_between_characters(void **state)
     assert_int_equal(step.reason.len, TRAIL_REASON_MAX - 1);
 }
 
-static void a_line_that_does_not_parse_is_skipped(void **state)
+TEST(a_line_that_does_not_parse_is_skipped)
 {
-    (void)state;
     struct str rest = STR("what\n\n5000\tdue\tqueued\tserver\t\nhalf\t");
     struct trail_step step;
     assert_true(trail_next(&rest, &step));
     assert_int_equal(step.at_ms, 5000);
     assert_false(trail_next(&rest, &step));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_read_back_in_order),
-        cmocka_unit_test(a_reason_cannot_forge_a_step),
-        cmocka_unit_test(each_control_character_becomes_a_space_wherever_it_is),
-        cmocka_unit_test(a_long_reason_is_cut_between_characters),
-        cmocka_unit_test(a_line_that_does_not_parse_is_skipped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 #include "job/time/almanac.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 #define HOUR_MS INT64_C(3600000)
 
@@ -25,9 +21,8 @@ static struct almanac_use use(const struct almanac *a, const char *name)
     return (struct almanac_use){str_c(name), a, a == NULL ? CALENDAR_SKIP : a->policy};
 }
 
-static void a_moment_outside_is_free_and_the_end_is_outside(void **state)
+TEST(a_moment_outside_is_free_and_the_end_is_outside)
 {
-    (void)state;
     struct almanac a = almanac(CALENDAR_HOLD, 10, 12);
     struct almanac_use uses[] = {use(&a, "a")};
     assert_int_equal(almanac_ruling(uses, 1, zone_utc(), 10 * HOUR_MS - 1).verdict, CALENDAR_FREE);
@@ -38,9 +33,8 @@ static void a_moment_outside_is_free_and_the_end_is_outside(void **state)
     assert_int_equal(almanac_ruling(NULL, 0, zone_utc(), 0).verdict, CALENDAR_FREE);
 }
 
-static void to_skip_weighs_more_and_the_longest_is_named(void **state)
+TEST(to_skip_weighs_more_and_the_longest_is_named)
 {
-    (void)state;
     struct almanac hold = almanac(CALENDAR_HOLD, 10, 20);
     struct almanac longer = almanac(CALENDAR_HOLD, 10, 30);
     struct almanac skip = almanac(CALENDAR_SKIP, 10, 11);
@@ -53,9 +47,8 @@ static void to_skip_weighs_more_and_the_longest_is_named(void **state)
     assert_true(str_eq(then.calendar, STR("longer")));
 }
 
-static void one_that_nobody_can_read_holds_for_a_while(void **state)
+TEST(one_that_nobody_can_read_holds_for_a_while)
 {
-    (void)state;
     struct almanac_use uses[] = {use(NULL, "gone")};
     struct ruling ruling = almanac_ruling(uses, 1, zone_utc(), 5 * HOUR_MS);
     assert_int_equal(ruling.verdict, CALENDAR_HOLDS);
@@ -63,24 +56,19 @@ static void one_that_nobody_can_read_holds_for_a_while(void **state)
     assert_int_equal(ruling.until_ms, 5 * HOUR_MS + ALMANAC_LOOK_AGAIN_MS);
 }
 
-static void policies_have_names(void **state)
+TEST(policies_have_names)
 {
-    (void)state;
     enum calendar_policy policy;
     assert_true(calendar_policy_parse(calendar_policy_name(CALENDAR_HOLD), &policy));
     assert_int_equal(policy, CALENDAR_HOLD);
     assert_false(calendar_policy_parse(STR("wait"), &policy));
 }
 
-int main(void)
+static int end(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_moment_outside_is_free_and_the_end_is_outside),
-        cmocka_unit_test(to_skip_weighs_more_and_the_longest_is_named),
-        cmocka_unit_test(one_that_nobody_can_read_holds_for_a_while),
-        cmocka_unit_test(policies_have_names),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(NULL, end)

@@ -1,5 +1,6 @@
 #include "base/date.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 #include "job/time/calendar_rule.h"
 
 enum { DAY_S = 86400, DAYS = 2500 };
@@ -60,9 +61,8 @@ static struct calendar_rule any_rule(void)
     return rule;
 }
 
-static void a_rule_agrees_with_a_walk_from_day_to_day(void **state)
+TEST(a_rule_agrees_with_a_walk_from_day_to_day)
 {
-    (void)state;
     for (int round = 0; round < 300; round++) {
         struct calendar_rule rule = any_rule();
         int64_t time_s = rule.start_s % DAY_S;
@@ -85,9 +85,8 @@ static void a_rule_agrees_with_a_walk_from_day_to_day(void **state)
     }
 }
 
-static void nothing_is_covered_before_the_first(void **state)
+TEST(nothing_is_covered_before_the_first)
 {
-    (void)state;
     struct calendar_rule rule = {
         .interval = 1, .start_s = 100 * DAY_S, .last_s = ZONE_EVER_S, .length_s = DAY_S};
     int64_t end_s;
@@ -96,9 +95,8 @@ static void nothing_is_covered_before_the_first(void **state)
     assert_true(calendar_rule_covers(&rule, rule.start_s, &end_s));
 }
 
-static void the_year_8000_is_as_near_as_the_next(void **state)
+TEST(the_year_8000_is_as_near_as_the_next)
 {
-    (void)state;
     struct calendar_rule rule = {.freq = CALENDAR_YEARLY,
                                  .interval = 1,
                                  .start_s = date_to_days(2026, 12, 25) * DAY_S,
@@ -112,13 +110,11 @@ static void the_year_8000_is_as_near_as_the_next(void **state)
     assert_int_equal(calendar_rule_begin(&rule, 7974), date_to_days(9999, 12, 25) * DAY_S);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rule_agrees_with_a_walk_from_day_to_day),
-        cmocka_unit_test(nothing_is_covered_before_the_first),
-        cmocka_unit_test(the_year_8000_is_as_near_as_the_next),
-    };
-    rng = rng_for_test(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

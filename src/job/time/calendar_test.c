@@ -1,5 +1,6 @@
 #include "base/date.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 #include "base/when.h"
 #include "job/time/calendar.h"
 #include "job/time/tzif_test.h"
@@ -68,16 +69,14 @@ static void window(const char *from, const char *to)
         fail_msg("%s: %s", from, err.text);
 }
 
-static void an_empty_calendar_covers_nothing(void **state)
+TEST(an_empty_calendar_covers_nothing, start)
 {
-    (void)state;
     struct calendar calendar = calendar_make(&draft);
     expect_free(&calendar, "2026-12-25T12:00:00Z");
 }
 
-static void a_date_is_a_day_by_the_clocks_of_the_zone(void **state)
+TEST(a_date_is_a_day_by_the_clocks_of_the_zone, start)
 {
-    (void)state;
     dates("2026-12-25");
     struct calendar calendar = calendar_make(&draft);
     expect_free(&calendar, "2026-12-24T23:59:59+01:00");
@@ -86,26 +85,23 @@ static void a_date_is_a_day_by_the_clocks_of_the_zone(void **state)
     expect_free(&calendar, "2026-12-26T00:00:00+01:00");
 }
 
-static void a_range_of_dates_has_both_its_ends(void **state)
+TEST(a_range_of_dates_has_both_its_ends, start)
 {
-    (void)state;
     dates("2026-12-24/2027-01-01");
     struct calendar calendar = calendar_make(&draft);
     expect_covered(&calendar, "2026-12-24T00:00:00+01:00", "2027-01-02T00:00:00+01:00");
     expect_covered(&calendar, "2027-01-01T23:00:00+01:00", "2027-01-02T00:00:00+01:00");
 }
 
-static void a_day_may_have_25_hours(void **state)
+TEST(a_day_may_have_25_hours, start)
 {
-    (void)state;
     dates("2026-10-25");
     struct calendar calendar = calendar_make(&draft);
     expect_covered(&calendar, "2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00");
 }
 
-static void a_week_goes_on_over_its_end(void **state)
+TEST(a_week_goes_on_over_its_end, start)
 {
-    (void)state;
     weekly("Sat 00:00-Mon 06:00");
     struct calendar calendar = calendar_make(&draft);
     expect_free(&calendar, "2026-11-13T23:59:59+01:00");
@@ -115,9 +111,8 @@ static void a_week_goes_on_over_its_end(void **state)
     expect_covered(&calendar, "1926-11-13T00:00:00Z", "1926-11-15T05:00:00Z"); /* a Saturday too */
 }
 
-static void a_window_in_a_fold_is_there_twice(void **state)
+TEST(a_window_in_a_fold_is_there_twice, start)
 {
-    (void)state;
     weekly("Sun 02:15-Sun 02:45");
     struct calendar calendar = calendar_make(&draft);
     expect_covered(&calendar, "2026-10-25T02:15:00+02:00", "2026-10-25T02:45:00+02:00");
@@ -125,17 +120,15 @@ static void a_window_in_a_fold_is_there_twice(void **state)
     expect_covered(&calendar, "2026-10-25T02:15:00+01:00", "2026-10-25T02:45:00+01:00");
 }
 
-static void a_window_over_a_fold_has_no_hole(void **state)
+TEST(a_window_over_a_fold_has_no_hole, start)
 {
-    (void)state;
     weekly("Sun 01:30-Sun 03:30");
     struct calendar calendar = calendar_make(&draft);
     expect_covered(&calendar, "2026-10-25T02:30:00+02:00", "2026-10-25T03:30:00+01:00");
 }
 
-static void a_window_that_ends_in_a_gap_ends_with_it(void **state)
+TEST(a_window_that_ends_in_a_gap_ends_with_it, start)
 {
-    (void)state;
     weekly("Sun 01:30-Sun 02:30");
     weekly("Sun 02:10-Sun 02:20"); /* which never comes */
     struct calendar calendar = calendar_make(&draft);
@@ -143,9 +136,8 @@ static void a_window_that_ends_in_a_gap_ends_with_it(void **state)
     expect_free(&calendar, "2026-03-29T03:00:00+02:00");
 }
 
-static void moments_are_the_same_everywhere(void **state)
+TEST(moments_are_the_same_everywhere, start)
 {
-    (void)state;
     window("2026-11-20T22:00:00-05:00", "2026-11-21T04:00:00.500Z");
     window("2026-11-22T22:00", "2026-11-22T23:30:15");
     struct calendar calendar = calendar_make(&draft);
@@ -154,9 +146,8 @@ static void moments_are_the_same_everywhere(void **state)
     expect_covered(&calendar, "2026-11-22T22:00:00+01:00", "2026-11-22T23:30:15+01:00");
 }
 
-static void entries_that_follow_one_another_are_one_wait(void **state)
+TEST(entries_that_follow_one_another_are_one_wait, start)
 {
-    (void)state;
     weekly("Sat 00:00-Mon 00:00");
     dates("2026-12-25"); /* a Friday */
     dates("2026-12-28");
@@ -165,9 +156,8 @@ static void entries_that_follow_one_another_are_one_wait(void **state)
     expect_covered(&calendar, "2026-12-25T10:00:00+01:00", "2026-12-29T08:00:00+01:00");
 }
 
-static void what_never_ends_is_asked_again_later(void **state)
+TEST(what_never_ends_is_asked_again_later, start)
 {
-    (void)state;
     weekly("Mon 00:00-Sun 24:00");
     struct calendar calendar = calendar_make(&draft);
     int64_t until_s;
@@ -176,9 +166,8 @@ static void what_never_ends_is_asked_again_later(void **state)
     assert_true(calendar_covers(&calendar, berlin, until_s, &until_s));
 }
 
-static void texts_that_make_no_sense_are_refused(void **state)
+TEST(texts_that_make_no_sense_are_refused, start)
 {
-    (void)state;
     static const char *const bad_dates[] = {
         "",
         "2026-02-29",
@@ -223,9 +212,8 @@ static void texts_that_make_no_sense_are_refused(void **state)
     assert_int_equal(draft.entry_count, 0);
 }
 
-static void entries_are_counted(void **state)
+TEST(entries_are_counted, start)
 {
-    (void)state;
     struct calendar_rule rule = {.interval = 1, .length_s = 1, .last_s = ZONE_EVER_S};
     struct err err;
     for (int i = 0; i < CALENDAR_RULES_MAX; i++)
@@ -290,9 +278,8 @@ static struct said say(int64_t from_s)
     return said;
 }
 
-static void asking_agrees_with_a_walk_over_what_was_said(void **state)
+TEST(asking_agrees_with_a_walk_over_what_was_said, start)
 {
-    (void)state;
     static const char *const starts[] = {"2026-03-15T00:00:00Z", "2026-10-10T00:00:00Z"};
     for (int round = 0; round < 40; round++) {
         struct said said[SAID];
@@ -313,30 +300,20 @@ static void asking_agrees_with_a_walk_over_what_was_said(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_calendar_covers_nothing),
-        TEST(a_date_is_a_day_by_the_clocks_of_the_zone),
-        TEST(a_range_of_dates_has_both_its_ends),
-        TEST(a_day_may_have_25_hours),
-        TEST(a_week_goes_on_over_its_end),
-        TEST(a_window_in_a_fold_is_there_twice),
-        TEST(a_window_over_a_fold_has_no_hole),
-        TEST(a_window_that_ends_in_a_gap_ends_with_it),
-        TEST(moments_are_the_same_everywhere),
-        TEST(entries_that_follow_one_another_are_one_wait),
-        TEST(what_never_ends_is_asked_again_later),
-        TEST(texts_that_make_no_sense_are_refused),
-        TEST(entries_are_counted),
-        TEST(asking_agrees_with_a_walk_over_what_was_said),
-    };
-    rng = rng_for_test(argc, argv);
+    (void)state;
+    rng = test_rng();
     berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
     zone_free(berlin);
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(begin, end)

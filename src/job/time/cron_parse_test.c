@@ -1,13 +1,10 @@
 #include "job/time/cron.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct cron parse_as(const char *text, bool seconds, const char *name)
 {
@@ -41,9 +38,8 @@ static void expect_refusal(const char *text, bool seconds, const char *first, co
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-static void five_fields_are_minute_hour_day_month_weekday(void **state)
+TEST(five_fields_are_minute_hour_day_month_weekday)
 {
-    (void)state;
     struct cron cron = parse("1 2 3 4 5");
     assert_int_equal(cron.seconds, BIT(0));
     assert_int_equal(cron.minutes, BIT(1));
@@ -53,9 +49,8 @@ static void five_fields_are_minute_hour_day_month_weekday(void **state)
     assert_int_equal(cron.weekdays, BIT(5));
 }
 
-static void six_fields_begin_with_seconds_when_asked_for(void **state)
+TEST(six_fields_begin_with_seconds_when_asked_for)
 {
-    (void)state;
     struct cron cron = parse_as("30 1 2 3 4 5", true, "");
     assert_int_equal(cron.seconds, BIT(30));
     assert_int_equal(cron.minutes, BIT(1));
@@ -63,17 +58,15 @@ static void six_fields_begin_with_seconds_when_asked_for(void **state)
     expect_refusal("1 2 3 4 5", true, "five fields", "seconds were asked for");
 }
 
-static void blanks_may_be_many_and_tabs(void **state)
+TEST(blanks_may_be_many_and_tabs)
 {
-    (void)state;
     struct cron cron = parse("  1\t2   3 4\t 5  ");
     assert_int_equal(cron.minutes, BIT(1));
     assert_int_equal(cron.weekdays, BIT(5));
 }
 
-static void lists_ranges_and_steps_add_up(void **state)
+TEST(lists_ranges_and_steps_add_up)
 {
-    (void)state;
     assert_int_equal(parse("5,10-12,50-59/4 * * * *").minutes,
                      BIT(5) | BIT(10) | BIT(11) | BIT(12) | BIT(50) | BIT(54) | BIT(58));
     assert_int_equal(parse("*/20 * * * *").minutes, BIT(0) | BIT(20) | BIT(40));
@@ -84,17 +77,15 @@ static void lists_ranges_and_steps_add_up(void **state)
     assert_int_equal(parse("* * * * *").minutes, BIT(60) - 1);
 }
 
-static void names_may_be_in_any_case(void **state)
+TEST(names_may_be_in_any_case)
 {
-    (void)state;
     struct cron cron = parse("0 0 * jan,Feb-APR mon-FRI");
     assert_int_equal(cron.months, BIT(1) | BIT(2) | BIT(3) | BIT(4));
     assert_int_equal(cron.weekdays, 0x3e);
 }
 
-static void sunday_is_0_and_7(void **state)
+TEST(sunday_is_0_and_7)
 {
-    (void)state;
     assert_int_equal(parse("0 0 * * 0").weekdays, 1);
     assert_int_equal(parse("0 0 * * 7").weekdays, 1);
     assert_int_equal(parse("0 0 * * SUN").weekdays, 1);
@@ -105,9 +96,8 @@ static void sunday_is_0_and_7(void **state)
     expect_refusal("0 0 * * 5-0", false, "day of week", "backwards");
 }
 
-static void days_have_words_of_their_own(void **state)
+TEST(days_have_words_of_their_own)
 {
-    (void)state;
     assert_true(parse("0 0 L * *").last_day);
     assert_true(parse("0 0 lw * *").last_working_day);
     assert_int_equal(parse("0 0 15W,1w * *").near_days, BIT(15) | BIT(1));
@@ -118,9 +108,8 @@ static void days_have_words_of_their_own(void **state)
     assert_int_equal(parse("0 0 1 * ?").weekdays, 0x7f);
 }
 
-static void a_star_in_front_makes_both_day_fields_count(void **state)
+TEST(a_star_in_front_makes_both_day_fields_count)
 {
-    (void)state;
     assert_false(parse("0 0 1-7 * MON").days_and);
     assert_true(parse("0 0 */2 * MON").days_and);
     assert_true(parse("0 0 *,5 * MON").days_and);
@@ -130,9 +119,8 @@ static void a_star_in_front_makes_both_day_fields_count(void **state)
     assert_false(parse("*/2 * 1 * MON").days_and);
 }
 
-static void a_star_in_front_of_minute_or_hour_follows_real_time(void **state)
+TEST(a_star_in_front_of_minute_or_hour_follows_real_time)
 {
-    (void)state;
     assert_true(parse("*/15 3 * * *").real_time);
     assert_true(parse("0 * * * *").real_time);
     assert_true(parse("@hourly").real_time);
@@ -141,9 +129,8 @@ static void a_star_in_front_of_minute_or_hour_follows_real_time(void **state)
     assert_false(parse_as("* 30 2 * * *", true, "").real_time);
 }
 
-static void h_spreads_by_name_and_stays(void **state)
+TEST(h_spreads_by_name_and_stays)
 {
-    (void)state;
     uint64_t minutes = 0;
     uint32_t hours = 0;
     for (int i = 0; i < 2000; i++) {
@@ -161,9 +148,8 @@ static void h_spreads_by_name_and_stays(void **state)
 }
 
 /* Written into databases, in a way: whoever changes the hash moves everybody's jobs. */
-static void h_is_the_same_in_every_version(void **state)
+TEST(h_is_the_same_in_every_version)
 {
-    (void)state;
     struct cron cron = parse_as("H H H H H", false, "nightly-report");
     assert_int_equal(__builtin_ctzll(cron.minutes), 6);
     assert_int_equal(__builtin_ctz(cron.hours), 1);
@@ -172,9 +158,8 @@ static void h_is_the_same_in_every_version(void **state)
     assert_int_equal(__builtin_ctz(cron.weekdays), 6);
 }
 
-static void h_keeps_to_its_range_and_step(void **state)
+TEST(h_keeps_to_its_range_and_step)
 {
-    (void)state;
     for (int i = 0; i < 500; i++) {
         char name[16];
         snprintf(name, sizeof name, "job-%d", i);
@@ -191,9 +176,8 @@ static void h_keeps_to_its_range_and_step(void **state)
     expect_refusal("H5 * * * *", false, "minute", "not understood");
 }
 
-static void nicknames_stand_for_fields(void **state)
+TEST(nicknames_stand_for_fields)
 {
-    (void)state;
     static const struct {
         const char *word;
         const char *fields;
@@ -212,9 +196,8 @@ static void nicknames_stand_for_fields(void **state)
     expect_refusal("@daily 5", false, "@daily", "@weekly");
 }
 
-static void every_takes_one_duration(void **state)
+TEST(every_takes_one_duration)
 {
-    (void)state;
     assert_int_equal(parse("@every 1h30m").every_ms, 5400000);
     assert_int_equal(parse("@EVERY 90s ").every_ms, 90000);
     expect_refusal("@every", false, "@every", "one duration");
@@ -224,9 +207,8 @@ static void every_takes_one_duration(void **state)
     expect_refusal("@every soon", false, "soon", "not a duration");
 }
 
-static void a_zone_may_stand_in_front(void **state)
+TEST(a_zone_may_stand_in_front)
 {
-    (void)state;
     struct cron cron;
     struct str zone;
     struct cron_options options = {0};
@@ -241,9 +223,8 @@ static void a_zone_may_stand_in_front(void **state)
     expect_refusal("CRON_TZ=UTC", false, "0 fields", "5");
 }
 
-static void refusals_name_the_field_and_the_reason(void **state)
+TEST(refusals_name_the_field_and_the_reason)
 {
-    (void)state;
     expect_refusal("61 * * * *", false, "minute: ", "61 is not between 0 and 59");
     expect_refusal("60 * * * *", false, "minute: ", "60 is not between 0 and 59");
     expect_refusal("60 * * * * *", true, "second: ", "60 is not between 0 and 59");
@@ -277,18 +258,16 @@ static void refusals_name_the_field_and_the_reason(void **state)
                    "?' is not understood");
 }
 
-static void the_number_of_fields_must_fit(void **state)
+TEST(the_number_of_fields_must_fit)
 {
-    (void)state;
     expect_refusal("", false, "0 fields", "5");
     expect_refusal("* * * *", false, "4 fields", "minute, hour, day of month, month, day of week");
     expect_refusal("* * * * * * *", false, "7 fields", "5");
     expect_refusal("* * * * * * *", true, "7 fields", "6: second, minute");
 }
 
-static void a_date_that_never_comes_is_refused(void **state)
+TEST(a_date_that_never_comes_is_refused)
 {
-    (void)state;
     expect_refusal("0 0 30 2 *", false, "day of month", "never comes");
     expect_refusal("0 0 31 2 *", false, "day of month", "never comes");
     expect_refusal("0 0 31 4,6,9,11 *", false, "day of month", "never comes");
@@ -300,39 +279,12 @@ static void a_date_that_never_comes_is_refused(void **state)
     (void)parse("0 0 ? 2 THU#5");
 }
 
-static void a_very_long_text_is_refused(void **state)
+TEST(a_very_long_text_is_refused)
 {
-    (void)state;
     size_t len = 1 << 20;
     char *text = malloc(len + 1);
     memset(text, '*', len);
     text[len] = '\0';
     expect_refusal(text, false, "at most 1024 bytes", "1048576");
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(five_fields_are_minute_hour_day_month_weekday),
-        cmocka_unit_test(six_fields_begin_with_seconds_when_asked_for),
-        cmocka_unit_test(blanks_may_be_many_and_tabs),
-        cmocka_unit_test(lists_ranges_and_steps_add_up),
-        cmocka_unit_test(names_may_be_in_any_case),
-        cmocka_unit_test(sunday_is_0_and_7),
-        cmocka_unit_test(days_have_words_of_their_own),
-        cmocka_unit_test(a_star_in_front_makes_both_day_fields_count),
-        cmocka_unit_test(a_star_in_front_of_minute_or_hour_follows_real_time),
-        cmocka_unit_test(h_spreads_by_name_and_stays),
-        cmocka_unit_test(h_is_the_same_in_every_version),
-        cmocka_unit_test(h_keeps_to_its_range_and_step),
-        cmocka_unit_test(nicknames_stand_for_fields),
-        cmocka_unit_test(every_takes_one_duration),
-        cmocka_unit_test(a_zone_may_stand_in_front),
-        cmocka_unit_test(refusals_name_the_field_and_the_reason),
-        cmocka_unit_test(the_number_of_fields_must_fit),
-        cmocka_unit_test(a_date_that_never_comes_is_refused),
-        cmocka_unit_test(a_very_long_text_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 #include "job/time/cron.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 struct text_case {
     const char *text;
@@ -27,9 +23,8 @@ static void expect_words(const struct text_case *cases, size_t count, bool secon
     }
 }
 
-static void times_of_day_are_listed(void **state)
+TEST(times_of_day_are_listed)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"0 3 * * *", "at 03:00 every day"},
         {"0 9,12 * * *", "at 09:00 and 12:00 every day"},
@@ -39,9 +34,8 @@ static void times_of_day_are_listed(void **state)
     expect_words(cases, COUNT_OF(cases), false);
 }
 
-static void beats_are_told_as_such(void **state)
+TEST(beats_are_told_as_such)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"* * * * *", "every minute"},
         {"*/15 * * * *", "every 15 minutes"},
@@ -58,9 +52,8 @@ static void beats_are_told_as_such(void **state)
     expect_words(cases, COUNT_OF(cases), false);
 }
 
-static void a_step_that_does_not_divide_the_hour_is_told_in_full(void **state)
+TEST(a_step_that_does_not_divide_the_hour_is_told_in_full)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"*/7 * * * *", "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour"},
         {"*/40 * * * *", "at minutes 0 and 40 of every hour"},
@@ -68,9 +61,8 @@ static void a_step_that_does_not_divide_the_hour_is_told_in_full(void **state)
     expect_words(cases, COUNT_OF(cases), false);
 }
 
-static void seconds_are_told_when_there_are_any(void **state)
+TEST(seconds_are_told_when_there_are_any)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"* * * * * *", "every second"},
         {"*/10 * * * * *", "every 10 seconds"},
@@ -81,9 +73,8 @@ static void seconds_are_told_when_there_are_any(void **state)
     expect_words(cases, COUNT_OF(cases), true);
 }
 
-static void days_are_told_with_their_rule(void **state)
+TEST(days_are_told_with_their_rule)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"0 3 * * MON-FRI", "at 03:00 on Monday to Friday"},
         {"0 3 * * 6,0", "at 03:00 on Sunday and Saturday"},
@@ -102,26 +93,12 @@ static void days_are_told_with_their_rule(void **state)
     expect_words(cases, COUNT_OF(cases), false);
 }
 
-static void months_come_last(void **state)
+TEST(months_come_last)
 {
-    (void)state;
     static const struct text_case cases[] = {
         {"0 0 1 1 *", "at 00:00 on day 1 of the month in January"},
         {"0 0 * 1,4,7-9 *", "at 00:00 every day in January, April and July to September"},
         {"0 0 29 2 *", "at 00:00 on day 29 of the month in February"},
     };
     expect_words(cases, COUNT_OF(cases), false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_day_are_listed),
-        cmocka_unit_test(beats_are_told_as_such),
-        cmocka_unit_test(a_step_that_does_not_divide_the_hour_is_told_in_full),
-        cmocka_unit_test(seconds_are_told_when_there_are_any),
-        cmocka_unit_test(days_are_told_with_their_rule),
-        cmocka_unit_test(months_come_last),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,8 @@ static void expect_covered(const struct calendar *calendar, const char *when, co
                  STR_ARG(when_format(text, until_s * 1000)), until);
 }
 
-static void a_date_is_a_whole_day(void **state)
+TEST(a_date_is_a_whole_day, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART;VALUE=DATE:20261225");
     expect_free(&calendar, "2026-12-24T23:59:59+01:00");
     expect_covered(&calendar, "2026-12-25T00:00:00+01:00", "2026-12-26T00:00:00+01:00");
@@ -107,9 +106,8 @@ static void a_date_is_a_whole_day(void **state)
     assert_int_equal(facts.event_count, 1);
 }
 
-static void a_time_is_in_utc_in_its_zone_or_in_the_readers(void **state)
+TEST(a_time_is_in_utc_in_its_zone_or_in_the_readers, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART:20261120T220000Z\nDTEND:20261121T040000Z");
     expect_covered(&calendar, "2026-11-20T22:00:00Z", "2026-11-21T04:00:00Z");
     calendar = event("DTSTART;TZID=America/New_York:20261120T220000\nDURATION:PT6H");
@@ -121,9 +119,8 @@ static void a_time_is_in_utc_in_its_zone_or_in_the_readers(void **state)
     expect_covered(&calendar, "2026-11-20T22:00:00+01:00", "2026-11-20T22:00:00-05:00");
 }
 
-static void what_takes_no_time_or_was_cancelled_is_passed_over(void **state)
+TEST(what_takes_no_time_or_was_cancelled_is_passed_over, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART:20261120T220000Z");
     expect_free(&calendar, "2026-11-20T22:00:00Z");
     calendar = event("DTSTART;VALUE=DATE:20261120\nSTATUS:CANCELLED");
@@ -131,9 +128,8 @@ static void what_takes_no_time_or_was_cancelled_is_passed_over(void **state)
     assert_int_equal(facts.event_count, 0);
 }
 
-static void lines_are_unfolded_wherever_they_were_folded(void **state)
+TEST(lines_are_unfolded_wherever_they_were_folded, start)
 {
-    (void)state;
     struct calendar calendar = file("BEGIN:VCALENDAR\r\nX-WR-CALNAME:Holidays\\, all\r\n"
                                     "  of them\\n\\\\o/\r\nX-WR-TIMEZONE:Europe/Berlin\r\n"
                                     "BEGIN:VEV\r\n ENT\r\nDTSTA\r\n\tRT;VALUE=DA\r\n TE:2026\r\n"
@@ -143,9 +139,8 @@ static void lines_are_unfolded_wherever_they_were_folded(void **state)
     assert_true(str_eq(facts.timezone, STR("Europe/Berlin")));
 }
 
-static void what_else_is_in_a_file_does_no_harm(void **state)
+TEST(what_else_is_in_a_file_does_no_harm, start)
 {
-    (void)state;
     struct calendar calendar =
         file("BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:X\nBEGIN:STANDARD\nDTSTART:19701025T030000\n"
              "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\nEND:STANDARD\nEND:VTIMEZONE\n"
@@ -159,9 +154,8 @@ static void what_else_is_in_a_file_does_no_harm(void **state)
 
 /* ---- rules */
 
-static void yearly_is_on_a_date_or_on_the_nth_weekday(void **state)
+TEST(yearly_is_on_a_date_or_on_the_nth_weekday, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART;VALUE=DATE:20201225\nRRULE:FREQ=YEARLY");
     expect_covered(&calendar, "2035-12-25T12:00:00Z", "2035-12-26T00:00:00+01:00");
     expect_free(&calendar, "2019-12-25T12:00:00Z");
@@ -175,9 +169,8 @@ static void yearly_is_on_a_date_or_on_the_nth_weekday(void **state)
     expect_free(&calendar, "2025-03-01T12:00:00Z");
 }
 
-static void weekly_is_on_the_days_that_were_chosen(void **state)
+TEST(weekly_is_on_the_days_that_were_chosen, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART;TZID=Europe/Berlin:20261102T220000\nDURATION:PT2H\n"
                                      "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE");
     expect_covered(&calendar, "2026-11-04T22:00:00+01:00", "2026-11-05T00:00:00+01:00");
@@ -189,9 +182,8 @@ static void weekly_is_on_the_days_that_were_chosen(void **state)
     expect_free(&calendar, "2026-11-11T12:00:00Z");
 }
 
-static void count_and_until_end_a_rule(void **state)
+TEST(count_and_until_end_a_rule, start)
 {
-    (void)state;
     struct calendar calendar = event("DTSTART:20261101T220000Z\nDURATION:PT1H\n"
                                      "RRULE:FREQ=DAILY;COUNT=3");
     expect_covered(&calendar, "2026-11-03T22:30:00Z", "2026-11-03T23:00:00Z");
@@ -207,9 +199,8 @@ static void count_and_until_end_a_rule(void **state)
     expect_free(&calendar, "2026-11-02T12:00:00Z");
 }
 
-static void the_first_one_counts_also_when_the_rule_would_not_have_it(void **state)
+TEST(the_first_one_counts_also_when_the_rule_would_not_have_it, start)
 {
-    (void)state;
     struct calendar calendar =
         event("DTSTART;VALUE=DATE:20261103\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=2"); /* a Tuesday */
     expect_covered(&calendar, "2026-11-03T12:00:00Z", "2026-11-04T00:00:00+01:00");
@@ -221,9 +212,8 @@ static void the_first_one_counts_also_when_the_rule_would_not_have_it(void **sta
 
 /* ---- refusals */
 
-static void rules_that_are_not_understood_are_refused_with_their_line(void **state)
+TEST(rules_that_are_not_understood_are_refused_with_their_line, start)
 {
-    (void)state;
     static const char *const rules[][2] = {
         {"FREQ=MONTHLY", "FREQ"},
         {"FREQ=HOURLY", "FREQ"},
@@ -248,9 +238,8 @@ static void rules_that_are_not_understood_are_refused_with_their_line(void **sta
     }
 }
 
-static void events_that_make_no_sense_are_refused_with_their_line(void **state)
+TEST(events_that_make_no_sense_are_refused_with_their_line, start)
 {
-    (void)state;
     static const char *const events[][3] = {
         {"SUMMARY:x", "line 3", "DTSTART"},
         {"DTSTART:20261325", "line 5", "DTSTART"},
@@ -275,9 +264,8 @@ static void events_that_make_no_sense_are_refused_with_their_line(void **state)
         expect_refusal(with_event(events[i][0]), events[i][1], events[i][2]);
 }
 
-static void files_that_are_none_are_refused(void **state)
+TEST(files_that_are_none_are_refused, start)
 {
-    (void)state;
     expect_refusal("", "BEGIN:VCALENDAR", "missing");
     expect_refusal("hello: world", "line 1", "BEGIN:VCALENDAR");
     expect_refusal("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\n", "line", "ends before");
@@ -285,9 +273,8 @@ static void files_that_are_none_are_refused(void **state)
     expect_refusal("BEGIN:VCALENDAR\nEND:VCALENDAR\nrubbish", "line 3", "NAME:VALUE");
 }
 
-static void too_much_is_refused(void **state)
+TEST(too_much_is_refused, start)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(ICAL_BYTES_MAX + 1);
     struct calendar calendar;
     struct err err;
@@ -302,30 +289,21 @@ static void too_much_is_refused(void **state)
     assert_int_equal(ical_read(buf_str(&text), &zones, &draft, &facts, &err), RC_TOO_LARGE);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_date_is_a_whole_day),
-        TEST(a_time_is_in_utc_in_its_zone_or_in_the_readers),
-        TEST(what_takes_no_time_or_was_cancelled_is_passed_over),
-        TEST(lines_are_unfolded_wherever_they_were_folded),
-        TEST(what_else_is_in_a_file_does_no_harm),
-        TEST(yearly_is_on_a_date_or_on_the_nth_weekday),
-        TEST(weekly_is_on_the_days_that_were_chosen),
-        TEST(count_and_until_end_a_rule),
-        TEST(the_first_one_counts_also_when_the_rule_would_not_have_it),
-        TEST(rules_that_are_not_understood_are_refused_with_their_line),
-        TEST(events_that_make_no_sense_are_refused_with_their_line),
-        TEST(files_that_are_none_are_refused),
-        TEST(too_much_is_refused),
-    };
+    (void)state;
     berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     new_york = tzif_zone("EST5EDT,M3.2.0,M11.1.0");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
     zone_free(berlin);
     zone_free(new_york);
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(begin, end)

@@ -38,9 +38,8 @@ static void expect_note(const struct preview *p, const char *when, const char *t
     assert_int_equal(p->notes[0].at_ms, at(when));
 }
 
-static void runs_follow_the_moment_strictly(void **state)
+TEST(runs_follow_the_moment_strictly)
 {
-    (void)state;
     struct preview p =
         preview_of("0 3 * * *", "2026-11-16T02:00:00Z", 3, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     assert_string_equal(p.text.ptr, "at 03:00 every day (Europe/Berlin)");
@@ -51,9 +50,8 @@ static void runs_follow_the_moment_strictly(void **state)
     assert_int_equal(p.note_count, 0);
 }
 
-static void a_time_in_a_gap_is_noted(void **state)
+TEST(a_time_in_a_gap_is_noted)
 {
-    (void)state;
     const char *from = "2026-03-28T12:00:00Z";
     struct preview p = preview_of("30 2 * * *", from, 2, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     expect_note(&p, "2026-03-29T01:00:00Z",
@@ -71,9 +69,8 @@ static void a_time_in_a_gap_is_noted(void **state)
         "do not exist: they run once, at 03:00");
 }
 
-static void a_time_in_a_fold_is_noted(void **state)
+TEST(a_time_in_a_fold_is_noted)
 {
-    (void)state;
     const char *from = "2026-10-24T12:00:00Z";
     struct preview p = preview_of("30 2 * * *", from, 2, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     expect_note(
@@ -91,9 +88,8 @@ static void a_time_in_a_fold_is_noted(void **state)
                 "come up twice: they run both times");
 }
 
-static void a_note_about_the_last_run_is_not_lost(void **state)
+TEST(a_note_about_the_last_run_is_not_lost)
 {
-    (void)state;
     struct preview p =
         preview_of("30 2 * * *", "2026-10-24T12:00:00Z", 1, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     assert_int_equal(p.run_count, 1);
@@ -101,27 +97,24 @@ static void a_note_about_the_last_run_is_not_lost(void **state)
     assert_int_equal(p.notes[0].at_ms, p.runs[0].at_ms);
 }
 
-static void changes_that_touch_nothing_are_not_noted(void **state)
+TEST(changes_that_touch_nothing_are_not_noted)
 {
-    (void)state;
     struct preview p =
         preview_of("0 12 * * *", "2026-03-01T00:00:00Z", 300, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     assert_int_equal(p.run_count, 300);
     assert_int_equal(p.note_count, 0);
 }
 
-static void notes_have_a_limit(void **state)
+TEST(notes_have_a_limit)
 {
-    (void)state;
     struct preview p = preview_of("30 2 * 3,10 SUNL", "2026-01-01T00:00:00Z", PREVIEW_RUNS_MAX,
                                   CRON_GAP_AFTER, CRON_FOLD_FIRST);
     assert_int_equal(p.run_count, PREVIEW_RUNS_MAX);
     assert_int_equal(p.note_count, PREVIEW_NOTES_MAX);
 }
 
-static void a_schedule_may_end_before_the_count(void **state)
+TEST(a_schedule_may_end_before_the_count)
 {
-    (void)state;
     struct preview p;
     struct schedule s = schedule_at(at("2026-11-16T08:00:00Z"));
     preview_make(&s, STR("UTC"), at("2026-11-16T00:00:00Z"), 5, &arena, &p);
@@ -131,9 +124,8 @@ static void a_schedule_may_end_before_the_count(void **state)
     assert_int_equal(p.run_count, 0);
 }
 
-static void an_interval_counts_from_the_moment(void **state)
+TEST(an_interval_counts_from_the_moment)
 {
-    (void)state;
     struct preview p =
         preview_of("@every 90s", "2026-11-16T00:00:10Z", 2, CRON_GAP_AFTER, CRON_FOLD_FIRST);
     assert_string_equal(p.text.ptr, "every 1m30s");
@@ -142,21 +134,19 @@ static void an_interval_counts_from_the_moment(void **state)
     assert_int_equal(p.runs[0].offset_s, 3600);
 }
 
-int main(void)
+static int begin(void **state)
 {
+    (void)state;
     berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_follow_the_moment_strictly),
-        cmocka_unit_test(a_time_in_a_gap_is_noted),
-        cmocka_unit_test(a_time_in_a_fold_is_noted),
-        cmocka_unit_test(a_note_about_the_last_run_is_not_lost),
-        cmocka_unit_test(changes_that_touch_nothing_are_not_noted),
-        cmocka_unit_test(notes_have_a_limit),
-        cmocka_unit_test(a_schedule_may_end_before_the_count),
-        cmocka_unit_test(an_interval_counts_from_the_moment),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
     arena_free(&arena);
     zone_free(berlin);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(begin, end)

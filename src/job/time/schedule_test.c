@@ -1,5 +1,6 @@
-#include "base/rng_test.h"
 #include "base/when.h"
+
+#include "base/test/test.h"
 #include "job/time/schedule.h"
 #include "job/time/tzif_test.h"
 
@@ -44,9 +45,8 @@ static struct slot next_of(const struct schedule *s, const struct slot *last)
 
 /* ---- slots */
 
-static void a_moment_has_one_slot(void **state)
+TEST(a_moment_has_one_slot)
 {
-    (void)state;
     struct schedule s = schedule_at(5000);
     struct slot slot = first_of(&s);
     assert_int_equal(slot.at_ms, 5000);
@@ -59,18 +59,16 @@ static void a_moment_has_one_slot(void **state)
     assert_int_equal(first_of(&s).at_ms, 1250);
 }
 
-static void an_interval_does_not_drift(void **state)
+TEST(an_interval_does_not_drift)
 {
-    (void)state;
     struct schedule s = schedule_every(12345, 90 * SECOND_MS);
     struct slot slot = first_of(&s);
     for (int64_t i = 1; i <= 100000; i++, slot = next_of(&s, &slot))
         assert_int_equal(slot.at_ms, 12345 + i * 90 * SECOND_MS);
 }
 
-static void an_interval_that_is_resumed_keeps_its_beat(void **state)
+TEST(an_interval_that_is_resumed_keeps_its_beat)
 {
-    (void)state;
     struct schedule s = schedule_every(1000, 60 * SECOND_MS);
     struct slot slot;
     assert_true(schedule_after(&s, 1000 + 3 * MINUTE_MS, &slot));
@@ -81,9 +79,8 @@ static void an_interval_that_is_resumed_keeps_its_beat(void **state)
     assert_int_equal(slot.at_ms, 1000 + MINUTE_MS);
 }
 
-static void cron_slots_lie_behind_the_moment_strictly(void **state)
+TEST(cron_slots_lie_behind_the_moment_strictly)
 {
-    (void)state;
     struct schedule s = by_cron("* * * * *", zone_utc(), 0);
     struct slot slot;
     assert_true(schedule_after(&s, 60000, &slot));
@@ -92,9 +89,8 @@ static void cron_slots_lie_behind_the_moment_strictly(void **state)
     assert_int_equal(slot.at_ms, 60000);
 }
 
-static void the_shortest_time_between_slots_is_the_interval(void **state)
+TEST(the_shortest_time_between_slots_is_the_interval)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t interval_ms;
@@ -113,9 +109,8 @@ static void the_shortest_time_between_slots_is_the_interval(void **state)
 }
 
 /* Slot by slot over two years, in a zone with gaps and folds: nothing moves when nothing changed. */
-static void a_slot_stays_where_it_is_while_its_zone_does(void **state)
+TEST(a_slot_stays_where_it_is_while_its_zone_does)
 {
-    (void)state;
     static const char *const texts[] = {"30 2 * * *", "0,15,30,45 1-3 * * *", "*/20 * * * *",
                                         "0 0 29 2 *", "5 0 * * SUN"};
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
@@ -135,9 +130,8 @@ static void a_slot_stays_where_it_is_while_its_zone_does(void **state)
 }
 
 /* Summer time is given up: three o'clock is an hour later than it was promised. */
-static void a_promise_moves_with_its_time_of_day(void **state)
+TEST(a_promise_moves_with_its_time_of_day)
 {
-    (void)state;
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct schedule s = by_cron("0 3 * * *", zone, at("2026-07-01T12:00:00Z"));
     struct slot slot = first_of(&s);
@@ -150,9 +144,8 @@ static void a_promise_moves_with_its_time_of_day(void **state)
     zone_free(zone);
 }
 
-static void what_follows_real_time_goes_on_from_now(void **state)
+TEST(what_follows_real_time_goes_on_from_now)
 {
-    (void)state;
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct schedule s = by_cron("* 3 * * *", zone, at("2026-07-01T12:00:00Z"));
     struct slot slot = first_of(&s);
@@ -164,9 +157,8 @@ static void what_follows_real_time_goes_on_from_now(void **state)
 }
 
 /* A clock that was set back, and an edit then: the schedule begins behind a slot that stands. */
-static void a_slot_before_the_start_stays_where_it_is(void **state)
+TEST(a_slot_before_the_start_stays_where_it_is)
 {
-    (void)state;
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct schedule s = by_cron("* 3 * * *", zone, at("2026-07-01T12:00:00Z"));
     struct slot slot = first_of(&s);
@@ -177,17 +169,15 @@ static void a_slot_before_the_start_stays_where_it_is(void **state)
     zone_free(zone);
 }
 
-static void a_cron_of_every_is_an_interval(void **state)
+TEST(a_cron_of_every_is_an_interval)
 {
-    (void)state;
     struct schedule s = by_cron("@every 1500ms", zone_utc(), 77);
     assert_int_equal(s.kind, SCHEDULE_EVERY);
     assert_int_equal(first_of(&s).at_ms, 1577);
 }
 
-static void a_slot_is_known_by_its_local_time(void **state)
+TEST(a_slot_is_known_by_its_local_time)
 {
-    (void)state;
     struct zone *berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct schedule s = by_cron("30 2 * * *", berlin, at("2026-03-28T12:00:00Z"));
     struct slot slot = first_of(&s);
@@ -196,9 +186,8 @@ static void a_slot_is_known_by_its_local_time(void **state)
     zone_free(berlin);
 }
 
-static void schedules_end_where_times_cannot_be_written(void **state)
+TEST(schedules_end_where_times_cannot_be_written)
 {
-    (void)state;
     struct slot slot = {.at_ms = WHEN_MAX_MS, .nominal_ms = WHEN_MAX_MS};
     struct schedule every = schedule_every(0, SECOND_MS);
     struct schedule cron = by_cron("* * * * *", zone_utc(), 0);
@@ -207,9 +196,8 @@ static void schedules_end_where_times_cannot_be_written(void **state)
     assert_false(schedule_after(&cron, INT64_MAX, &slot));
 }
 
-static void two_zones_must_agree(void **state)
+TEST(two_zones_must_agree)
 {
-    (void)state;
     struct str name;
     struct str berlin = STR("Europe/Berlin");
     assert_int_equal(schedule_zone_name(berlin, (struct str){0}, &name, NULL), RC_OK);
@@ -222,9 +210,8 @@ static void two_zones_must_agree(void **state)
     assert_true(str_eq(name, STR("UTC")));
 }
 
-static void stagger_spreads_evenly_and_stays(void **state)
+TEST(stagger_spreads_evenly_and_stays)
 {
-    (void)state;
     enum { JOBS = 60000, MINUTES = 30 };
     int64_t stagger_ms = INT64_C(30) * MINUTE_MS;
     unsigned per_minute[MINUTES] = {0};
@@ -297,9 +284,8 @@ static void expect_plan(const struct schedule *s, struct slot due, int64_t now_m
     }
 }
 
-static void a_slot_on_time_just_fires(void **state)
+TEST(a_slot_on_time_just_fires)
 {
-    (void)state;
     struct schedule s = by_cron("0 3 * * *", zone_utc(), at("2026-11-15T12:00:00Z"));
     struct slot due = first_of(&s);
     struct catch_up plan;
@@ -313,9 +299,8 @@ static void a_slot_on_time_just_fires(void **state)
     }
 }
 
-static void after_a_week_the_latest_fires_and_the_rest_is_one_range(void **state)
+TEST(after_a_week_the_latest_fires_and_the_rest_is_one_range)
 {
-    (void)state;
     struct schedule s = by_cron("*/15 * * * *", zone_utc(), at("2026-11-09T00:00:00Z"));
     struct slot due = first_of(&s);
     struct catch_up plan;
@@ -330,9 +315,8 @@ static void after_a_week_the_latest_fires_and_the_rest_is_one_range(void **state
     assert_int_equal(plan.next.at_ms, at("2026-11-16T00:15:00Z"));
 }
 
-static void all_means_the_newest_up_to_the_limit(void **state)
+TEST(all_means_the_newest_up_to_the_limit)
 {
-    (void)state;
     struct schedule s = schedule_every(0, MINUTE_MS);
     struct slot due = first_of(&s);
     struct misfire misfire = {MISFIRE_ALL, 10 * HOUR_MS, 100};
@@ -346,9 +330,8 @@ static void all_means_the_newest_up_to_the_limit(void **state)
     assert_int_equal(plan.next.at_ms, 301 * MINUTE_MS);
 }
 
-static void skip_fires_the_newest_unless_that_is_late(void **state)
+TEST(skip_fires_the_newest_unless_that_is_late)
 {
-    (void)state;
     struct schedule s = schedule_every(0, HOUR_MS);
     struct slot due = first_of(&s);
     struct misfire misfire = {MISFIRE_SKIP, DAY_MS, 100};
@@ -367,9 +350,8 @@ static void skip_fires_the_newest_unless_that_is_late(void **state)
     assert_int_equal(plan.fire.count, 1);
 }
 
-static void nothing_older_than_the_grace_fires(void **state)
+TEST(nothing_older_than_the_grace_fires)
 {
-    (void)state;
     struct schedule s = by_cron("0 3 * * 1", zone_utc(), at("2026-11-08T00:00:00Z"));
     struct slot due = first_of(&s);
     struct catch_up plan;
@@ -379,9 +361,8 @@ static void nothing_older_than_the_grace_fires(void **state)
     assert_int_equal(plan.next.at_ms, at("2026-11-16T03:00:00Z"));
 }
 
-static void a_staggered_slot_is_not_late_before_its_share(void **state)
+TEST(a_staggered_slot_is_not_late_before_its_share)
 {
-    (void)state;
     struct schedule s = by_cron("0 0 * * *", zone_utc(), at("2026-11-15T12:00:00Z"));
     struct misfire misfire = {MISFIRE_SKIP, DAY_MS, 1};
     struct catch_up plan;
@@ -393,9 +374,8 @@ static void a_staggered_slot_is_not_late_before_its_share(void **state)
 }
 
 /* A minute for a thousand years: a walk would take minutes. */
-static void a_thousand_years_are_counted_not_walked(void **state)
+TEST(a_thousand_years_are_counted_not_walked)
 {
-    (void)state;
     struct zone *berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct schedule s = by_cron("* * * * *", berlin, at("2026-01-01T00:00:00Z"));
     struct slot due = first_of(&s);
@@ -408,9 +388,8 @@ static void a_thousand_years_are_counted_not_walked(void **state)
     zone_free(berlin);
 }
 
-static void random_plans_agree_with_a_walk(void **state)
+TEST(random_plans_agree_with_a_walk)
 {
-    (void)state;
     static const char *const texts[] = {"*/15 * * * *", "30 2 * * *",     "0,20,40 1-3 * * *",
                                         "0 0 1 * *",    "5 * * * MON",    "0 2,3 * * *",
                                         "0 9 LW * *",   "*/30 2 * * SUN", "@every 37m"};
@@ -433,9 +412,8 @@ static void random_plans_agree_with_a_walk(void **state)
     zone_free(berlin);
 }
 
-static void a_range_ends_with_the_last_slot_until_a_moment(void **state)
+TEST(a_range_ends_with_the_last_slot_until_a_moment)
 {
-    (void)state;
     struct schedule s = schedule_every(1000, 500);
     struct slot first;
     assert_true(schedule_first(&s, &first));
@@ -447,33 +425,11 @@ static void a_range_ends_with_the_last_slot_until_a_moment(void **state)
     assert_int_equal(schedule_range(&s, &first, 1499).count, 0);
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_moment_has_one_slot),
-        cmocka_unit_test(an_interval_does_not_drift),
-        cmocka_unit_test(an_interval_that_is_resumed_keeps_its_beat),
-        cmocka_unit_test(cron_slots_lie_behind_the_moment_strictly),
-        cmocka_unit_test(the_shortest_time_between_slots_is_the_interval),
-        cmocka_unit_test(a_slot_stays_where_it_is_while_its_zone_does),
-        cmocka_unit_test(a_promise_moves_with_its_time_of_day),
-        cmocka_unit_test(what_follows_real_time_goes_on_from_now),
-        cmocka_unit_test(a_slot_before_the_start_stays_where_it_is),
-        cmocka_unit_test(a_cron_of_every_is_an_interval),
-        cmocka_unit_test(a_slot_is_known_by_its_local_time),
-        cmocka_unit_test(schedules_end_where_times_cannot_be_written),
-        cmocka_unit_test(two_zones_must_agree),
-        cmocka_unit_test(stagger_spreads_evenly_and_stays),
-        cmocka_unit_test(a_slot_on_time_just_fires),
-        cmocka_unit_test(after_a_week_the_latest_fires_and_the_rest_is_one_range),
-        cmocka_unit_test(all_means_the_newest_up_to_the_limit),
-        cmocka_unit_test(skip_fires_the_newest_unless_that_is_late),
-        cmocka_unit_test(nothing_older_than_the_grace_fires),
-        cmocka_unit_test(a_staggered_slot_is_not_late_before_its_share),
-        cmocka_unit_test(a_thousand_years_are_counted_not_walked),
-        cmocka_unit_test(a_range_ends_with_the_last_slot_until_a_moment),
-        cmocka_unit_test(random_plans_agree_with_a_walk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,10 +1,6 @@
 #include "job/time/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 #define S INT64_C(1000000)
 #define HOUR (3600 * S)
@@ -63,18 +59,16 @@ static struct stage begin_usual(void)
 
 /* ---- near */
 
-static void forwards_is_followed_at_once(void **state)
+TEST(forwards_is_followed_at_once)
 {
-    (void)state;
     struct stage s = begin_usual();
     live(&s, 1, 1900 * 1000);
     assert_int_equal(off_us(&s), 1900 * 1000);
     assert_int_equal(s.line.stepped_us, 0);
 }
 
-static void back_is_followed_by_going_slower(void **state)
+TEST(back_is_followed_by_going_slower)
 {
-    (void)state;
     struct stage s = begin_usual();
     live(&s, 1, -S);
     int64_t before_us = s.boot_us + off_us(&s);
@@ -89,9 +83,8 @@ static void back_is_followed_by_going_slower(void **state)
 
 /* ---- candidates */
 
-static void an_hour_for_a_few_seconds_does_nothing(void **state)
+TEST(an_hour_for_a_few_seconds_does_nothing)
 {
-    (void)state;
     struct stage s = begin_usual();
     live(&s, 59, HOUR);
     assert_int_equal(off_us(&s), 0);
@@ -103,9 +96,8 @@ static void an_hour_for_a_few_seconds_does_nothing(void **state)
     assert_int_equal(s.line.shaken_ms, 0);
 }
 
-static void what_holds_for_a_minute_is_accepted(void **state)
+TEST(what_holds_for_a_minute_is_accepted)
 {
-    (void)state;
     for (int64_t by_us = -DAY; by_us <= DAY; by_us += 2 * DAY) {
         struct stage s = begin_usual();
         live(&s, 60, by_us);
@@ -122,9 +114,8 @@ static void what_holds_for_a_minute_is_accepted(void **state)
     }
 }
 
-static void a_candidate_needs_thirty_samples(void **state)
+TEST(a_candidate_needs_thirty_samples)
 {
-    (void)state;
     struct stage s = begin_usual();
     for (int i = 1; i < 30; i++) { /* of three beats two fail */
         s.boot_us += 3 * S;
@@ -134,9 +125,8 @@ static void a_candidate_needs_thirty_samples(void **state)
     assert_int_equal(sample(&s, OFFSET_US + HOUR), TIMELINE_HELD);
 }
 
-static void another_value_starts_over(void **state)
+TEST(another_value_starts_over)
 {
-    (void)state;
     struct stage s = begin_usual();
     for (int i = 0; i < 100; i++) { /* it goes to and fro */
         live(&s, 20, HOUR);
@@ -149,27 +139,24 @@ static void another_value_starts_over(void **state)
     assert_int_equal(off_us(&s), HOUR + S);
 }
 
-static void a_candidate_that_runs_away_is_never_accepted(void **state)
+TEST(a_candidate_that_runs_away_is_never_accepted)
 {
-    (void)state;
     struct stage s = begin_usual();
     for (int i = 0; i < 600; i++)
         live(&s, 1, HOUR + i * S);
     assert_int_equal(s.line.steps.count, 0);
 }
 
-static void an_hour_or_less_shakes_nothing(void **state)
+TEST(an_hour_or_less_shakes_nothing)
 {
-    (void)state;
     struct stage s = begin_usual();
     live(&s, 61, HOUR);
     assert_int_equal(s.line.steps.count, 1);
     assert_int_equal(s.line.shaken_ms, 0);
 }
 
-static void without_a_wait_the_first_sample_counts(void **state)
+TEST(without_a_wait_the_first_sample_counts)
 {
-    (void)state;
     struct stage s = begin(0, right_ms(100 * S), 0, false);
     live(&s, 1, DAY);
     assert_int_equal(off_us(&s), DAY);
@@ -178,9 +165,8 @@ static void without_a_wait_the_first_sample_counts(void **state)
     assert_int_equal(s.line.stepped_us, -DAY);
 }
 
-static void a_short_wait_needs_fewer_samples(void **state)
+TEST(a_short_wait_needs_fewer_samples)
 {
-    (void)state;
     struct stage s = begin(4000, right_ms(100 * S), 0, false);
     live(&s, 1, DAY);
     s.boot_us += 3 * S;
@@ -189,9 +175,8 @@ static void a_short_wait_needs_fewer_samples(void **state)
     assert_int_equal(sample(&s, OFFSET_US + DAY), TIMELINE_HELD);
 }
 
-static void a_suspend_leaves_the_offset_alone(void **state)
+TEST(a_suspend_leaves_the_offset_alone)
 {
-    (void)state;
     struct stage s = begin_usual();
     s.boot_us += 3 * DAY;
     live(&s, 1, 0);
@@ -201,9 +186,8 @@ static void a_suspend_leaves_the_offset_alone(void **state)
 
 /* ---- the start */
 
-static void a_start_that_fits_to_the_newest_id_is_accepted(void **state)
+TEST(a_start_that_fits_to_the_newest_id_is_accepted)
 {
-    (void)state;
     const int64_t ids_ms[] = {TIMELINE_NO_ID, right_ms(100 * S) + 2000, right_ms(100 * S),
                               right_ms(100 * S) - TIMELINE_AHEAD_MS};
     for (size_t i = 0; i < sizeof ids_ms / sizeof *ids_ms; i++) {
@@ -214,9 +198,8 @@ static void a_start_that_fits_to_the_newest_id_is_accepted(void **state)
     }
 }
 
-static void another_start_is_unsure_and_goes_on_from_the_newest_id(void **state)
+TEST(another_start_is_unsure_and_goes_on_from_the_newest_id)
 {
-    (void)state;
     const int64_t offs_us[] = {-20000 * DAY, -HOUR, 8 * DAY, 365 * DAY};
     for (size_t i = 0; i < sizeof offs_us / sizeof *offs_us; i++) {
         struct stage s = begin(STEP_MS, right_ms(100 * S), offs_us[i], false);
@@ -231,18 +214,16 @@ static void another_start_is_unsure_and_goes_on_from_the_newest_id(void **state)
     }
 }
 
-static void a_synchronised_clock_is_accepted_but_shakes(void **state)
+TEST(a_synchronised_clock_is_accepted_but_shakes)
 {
-    (void)state;
     struct stage s = begin(STEP_MS, right_ms(100 * S) - 30 * DAY / 1000, 0, true);
     assert_true(s.line.sure);
     assert_int_equal(off_us(&s), 0);
     assert_int_equal(s.line.shaken_ms, right_ms(s.boot_us));
 }
 
-static void a_bad_clock_that_is_mended_is_accepted_at_once(void **state)
+TEST(a_bad_clock_that_is_mended_is_accepted_at_once)
 {
-    (void)state;
     struct stage s = begin(STEP_MS, right_ms(100 * S), -20000 * DAY, false);
     live(&s, 10, -20000 * DAY);
     assert_false(s.line.sure);
@@ -252,9 +233,8 @@ static void a_bad_clock_that_is_mended_is_accepted_at_once(void **state)
     assert_true(s.line.shaken_ms > 0);
 }
 
-static void a_clock_that_never_holds_is_taken_in_the_end(void **state)
+TEST(a_clock_that_never_holds_is_taken_in_the_end)
 {
-    (void)state;
     struct stage s = begin(STEP_MS, right_ms(100 * S), -20000 * DAY, false);
     for (int i = 0; i < 599; i++) {
         live(&s, 1, -20000 * DAY + i * 3 * S);
@@ -265,9 +245,8 @@ static void a_clock_that_never_holds_is_taken_in_the_end(void **state)
     assert_true(timeline_is_overdue(&s.line, s.boot_us));
 }
 
-static void a_joiner_takes_what_it_is_told(void **state)
+TEST(a_joiner_takes_what_it_is_told)
 {
-    (void)state;
     struct timeline line;
     timeline_join(&line, STEP_MS, OFFSET_US, 5 * S);
     assert_true(line.sure);
@@ -275,36 +254,10 @@ static void a_joiner_takes_what_it_is_told(void **state)
     assert_int_equal(line.shaken_ms, 0);
 }
 
-static void of_an_even_number_the_lower_middle_counts(void **state)
+TEST(of_an_even_number_the_lower_middle_counts)
 {
-    (void)state;
     assert_int_equal(timeline_median((int64_t[]){7}, 1), 7);
     assert_int_equal(timeline_median((int64_t[]){9, 7}, 2), 7);
     assert_int_equal(timeline_median((int64_t[]){9, 1, 5}, 3), 5);
     assert_int_equal(timeline_median((int64_t[]){9, 1, 5, 4}, 4), 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forwards_is_followed_at_once),
-        cmocka_unit_test(back_is_followed_by_going_slower),
-        cmocka_unit_test(an_hour_for_a_few_seconds_does_nothing),
-        cmocka_unit_test(what_holds_for_a_minute_is_accepted),
-        cmocka_unit_test(a_candidate_needs_thirty_samples),
-        cmocka_unit_test(another_value_starts_over),
-        cmocka_unit_test(a_candidate_that_runs_away_is_never_accepted),
-        cmocka_unit_test(an_hour_or_less_shakes_nothing),
-        cmocka_unit_test(without_a_wait_the_first_sample_counts),
-        cmocka_unit_test(a_short_wait_needs_fewer_samples),
-        cmocka_unit_test(a_suspend_leaves_the_offset_alone),
-        cmocka_unit_test(a_start_that_fits_to_the_newest_id_is_accepted),
-        cmocka_unit_test(another_start_is_unsure_and_goes_on_from_the_newest_id),
-        cmocka_unit_test(a_synchronised_clock_is_accepted_but_shakes),
-        cmocka_unit_test(a_bad_clock_that_is_mended_is_accepted_at_once),
-        cmocka_unit_test(a_clock_that_never_holds_is_taken_in_the_end),
-        cmocka_unit_test(a_joiner_takes_what_it_is_told),
-        cmocka_unit_test(of_an_even_number_the_lower_middle_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

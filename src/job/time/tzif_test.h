@@ -4,13 +4,8 @@
  * "CET-1CEST,M3.5.0,M10.5.0/3". */
 #pragma once
 #include "base/buf.h"
+#include "base/test/test.h"
 #include "job/time/zone.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 struct tzif {
     char version; /* 0, '2', '3' or '4' */

@@ -19,18 +19,16 @@ static int32_t offset_of(const struct zone *zone, const char *when)
     return zone_span(zone, at(when)).offset_s;
 }
 
-static void utc_never_changes(void **state)
+TEST(utc_never_changes)
 {
-    (void)state;
     struct zone_span span = zone_span(zone_utc(), at("2026-11-16T00:00:00Z"));
     assert_int_equal(span.offset_s, 0);
     assert_int_equal(span.begin_s, -ZONE_EVER_S);
     assert_int_equal(span.end_s, ZONE_EVER_S);
 }
 
-static void a_file_of_version_1_has_its_changes_and_no_future(void **state)
+TEST(a_file_of_version_1_has_its_changes_and_no_future)
 {
-    (void)state;
     struct zone *zone = tzif_zone_of(&(struct tzif){
         .times = (int64_t[]){-100, 1000},
         .kinds = (uint8_t[]){1, 2},
@@ -48,9 +46,8 @@ static void a_file_of_version_1_has_its_changes_and_no_future(void **state)
     zone_free(zone);
 }
 
-static void a_change_to_the_same_offset_is_none(void **state)
+TEST(a_change_to_the_same_offset_is_none)
 {
-    (void)state;
     struct zone *zone = tzif_zone_of(&(struct tzif){
         .version = '2',
         .times = (int64_t[]){10, 20, 30},
@@ -65,9 +62,8 @@ static void a_change_to_the_same_offset_is_none(void **state)
     zone_free(zone);
 }
 
-static void what_changed_before_the_year_0_is_how_it_began(void **state)
+TEST(what_changed_before_the_year_0_is_how_it_began)
 {
-    (void)state;
     struct zone *zone = tzif_zone_of(&(struct tzif){
         .version = '2',
         .times = (int64_t[]){-(INT64_C(1) << 59), 0, INT64_MAX},
@@ -83,9 +79,8 @@ static void what_changed_before_the_year_0_is_how_it_began(void **state)
     zone_free(zone);
 }
 
-static void the_footer_rules_the_future(void **state)
+TEST(the_footer_rules_the_future)
 {
-    (void)state;
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     static const char *const years[] = {"2026", "2100", "2400", "2826", "9999"};
     for (size_t i = 0; i < COUNT_OF(years); i++) {
@@ -104,9 +99,8 @@ static void the_footer_rules_the_future(void **state)
     zone_free(zone);
 }
 
-static void stretches_follow_each_other_without_a_hole(void **state)
+TEST(stretches_follow_each_other_without_a_hole)
 {
-    (void)state;
     struct zone *zone = tzif_zone("EST5EDT,M3.2.0,M11.1.0");
     size_t count = 0;
     struct zone_span span = zone_span(zone, at("1950-01-01T00:00:00Z"));
@@ -123,27 +117,24 @@ static void stretches_follow_each_other_without_a_hole(void **state)
     zone_free(zone);
 }
 
-static void daylight_saving_time_may_be_negative(void **state)
+TEST(daylight_saving_time_may_be_negative)
 {
-    (void)state;
     struct zone *zone = tzif_zone("IST-1GMT0,M10.5.0,M3.5.0/1");
     assert_int_equal(offset_of(zone, "2100-01-15T00:00:00Z"), 0);
     assert_int_equal(offset_of(zone, "2100-07-15T00:00:00Z"), 3600);
     zone_free(zone);
 }
 
-static void it_may_span_the_turn_of_the_year(void **state)
+TEST(it_may_span_the_turn_of_the_year)
 {
-    (void)state;
     struct zone *zone = tzif_zone("AEST-10AEDT,M10.1.0,M4.1.0/3");
     assert_int_equal(offset_of(zone, "2100-01-15T00:00:00Z"), 11 * 3600);
     assert_int_equal(offset_of(zone, "2100-07-15T00:00:00Z"), 10 * 3600);
     zone_free(zone);
 }
 
-static void it_may_last_all_year(void **state)
+TEST(it_may_last_all_year)
 {
-    (void)state;
     struct zone *zone = tzif_zone("EST5EDT4,0/0,J365/25");
     struct zone_span span = zone_span(zone, at("2100-01-01T00:00:00Z"));
     assert_int_equal(span.offset_s, -4 * 3600);
@@ -151,9 +142,8 @@ static void it_may_last_all_year(void **state)
     zone_free(zone);
 }
 
-static void rules_count_days_in_three_ways(void **state)
+TEST(rules_count_days_in_three_ways)
 {
-    (void)state;
     struct zone *zone = tzif_zone("<-02>2<-01>,J60/-1,59/24:30:15");
     /* J60 is 1 March in every year, and an hour before its midnight; day 59, counted from 0, is
      * 29 February in a leap year and 1 March in others, and half past midnight the day after */
@@ -167,9 +157,8 @@ static void rules_count_days_in_three_ways(void **state)
     zone_free(zone);
 }
 
-static void a_local_time_is_once_never_or_twice(void **state)
+TEST(a_local_time_is_once_never_or_twice)
 {
-    (void)state;
     struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     struct zone_moments found = zone_from_local(zone, at("2026-11-16T03:00:00Z"));
     assert_int_equal(found.fit, ZONE_ONCE);
@@ -208,9 +197,8 @@ static void expect_refused_file(const struct tzif *t, const char *part)
 
 static const int32_t hour = 3600;
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
-    (void)state;
     static char large[ZONE_BYTES_MAX + 1];
     expect_refusal(STR(""), "44 bytes are missing");
     expect_refusal(STR("# tzdb data for Europe and environs, as text"), "no time zone file");
@@ -219,9 +207,8 @@ static void other_files_are_refused(void **state)
                         "version");
 }
 
-static void a_file_that_is_cut_anywhere_is_refused(void **state)
+TEST(a_file_that_is_cut_anywhere_is_refused)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf bytes = BUF(1 << 20);
     struct zone *zone;
     tzif_print(&bytes, &(struct tzif){.version = '2',
@@ -237,9 +224,8 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
     zone_free(zone);
 }
 
-static void counts_that_make_no_sense_are_refused(void **state)
+TEST(counts_that_make_no_sense_are_refused)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf bytes = BUF(1 << 20);
     expect_refused_file(&(struct tzif){.version = 0}, "0 types of local time");
     expect_refused_file(&(struct tzif){.leaps = 1, .offsets = &hour, .offset_count = 1},
@@ -249,9 +235,8 @@ static void counts_that_make_no_sense_are_refused(void **state)
     expect_refusal(buf_str(&bytes), "cut short");
 }
 
-static void changes_that_make_no_sense_are_refused(void **state)
+TEST(changes_that_make_no_sense_are_refused)
 {
-    (void)state;
     struct tzif t = {
         .times = (int64_t[]){5, 5},
         .kinds = (uint8_t[]){0, 0},
@@ -268,9 +253,8 @@ static void changes_that_make_no_sense_are_refused(void **state)
     expect_refused_file(&t, "an offset of 93600 seconds");
 }
 
-static void footers_that_make_no_sense_are_refused(void **state)
+TEST(footers_that_make_no_sense_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {"C-1",
                                       "CET",
                                       "CET-25",
@@ -290,27 +274,4 @@ static void footers_that_make_no_sense_are_refused(void **state)
             "the rule for the future");
     expect_refused_file(&(struct tzif){.version = '2', .offsets = &hour, .offset_count = 1},
                         "the footer is missing");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utc_never_changes),
-        cmocka_unit_test(a_file_of_version_1_has_its_changes_and_no_future),
-        cmocka_unit_test(a_change_to_the_same_offset_is_none),
-        cmocka_unit_test(what_changed_before_the_year_0_is_how_it_began),
-        cmocka_unit_test(the_footer_rules_the_future),
-        cmocka_unit_test(stretches_follow_each_other_without_a_hole),
-        cmocka_unit_test(daylight_saving_time_may_be_negative),
-        cmocka_unit_test(it_may_span_the_turn_of_the_year),
-        cmocka_unit_test(it_may_last_all_year),
-        cmocka_unit_test(rules_count_days_in_three_ways),
-        cmocka_unit_test(a_local_time_is_once_never_or_twice),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
-        cmocka_unit_test(counts_that_make_no_sense_are_refused),
-        cmocka_unit_test(changes_that_make_no_sense_are_refused),
-        cmocka_unit_test(footers_that_make_no_sense_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

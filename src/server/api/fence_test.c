@@ -1,11 +1,7 @@
 /* Against a store in memory, whose turns are written here as the engine would. */
 #include "server/api/fence.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 struct site {
     struct store *store;
@@ -63,7 +59,7 @@ static enum rc check(struct site *s, uint64_t worker_id, uint64_t token, enum st
     return fence_check(s->fence, &(struct lease_name){worker_id, EXEC, token}, least, &s->err);
 }
 
-static void the_holder_may_do_everything(void **state)
+TEST(the_holder_may_do_everything, set_up, tear_down)
 {
     struct site *s = *state;
     assert_int_equal(check(s, WORKER, 1, STANDING_HELD), RC_OK);
@@ -71,7 +67,7 @@ static void the_holder_may_do_everything(void **state)
     assert_int_equal(check(s, WORKER, 1, STANDING_PAST), RC_OK);
 }
 
-static void who_never_had_the_lease_may_do_nothing(void **state)
+TEST(who_never_had_the_lease_may_do_nothing, set_up, tear_down)
 {
     struct site *s = *state;
     assert_int_equal(check(s, OTHER, 1, STANDING_PAST), RC_CONFLICT);
@@ -82,7 +78,7 @@ static void who_never_had_the_lease_may_do_nothing(void **state)
     assert_int_equal(fence_check(s->fence, &nowhere, STANDING_PAST, &s->err), RC_CONFLICT);
 }
 
-static void what_is_remembered_opens_no_other_door(void **state)
+TEST(what_is_remembered_opens_no_other_door, set_up, tear_down)
 {
     struct site *s = *state;
     assert_int_equal(check(s, WORKER, 1, STANDING_PAST), RC_OK);
@@ -99,7 +95,7 @@ static void what_is_remembered_opens_no_other_door(void **state)
     assert_int_equal(check(s, OTHER, 2, STANDING_HELD), RC_OK);
 }
 
-static void who_had_the_newest_lease_may_come_late(void **state)
+TEST(who_had_the_newest_lease_may_come_late, set_up, tear_down)
 {
     struct site *s = *state;
     struct attempt_rec failed = {.exec_id = EXEC, .token = 1, .worker_id = WORKER};
@@ -110,17 +106,4 @@ static void who_had_the_newest_lease_may_come_late(void **state)
     commit(s, CHANGE_FINISH, EXEC_CANCELLED, 1, 0, NULL);
     assert_int_equal(check(s, WORKER, 1, STANDING_LATE), RC_STALE);
     assert_int_equal(check(s, WORKER, 1, STANDING_PAST), RC_OK);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_holder_may_do_everything),
-        TEST(who_never_had_the_lease_may_do_nothing),
-        TEST(what_is_remembered_opens_no_other_door),
-        TEST(who_had_the_newest_lease_may_come_late),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include "server/cluster/balance.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 enum { LEASE_MS = 5000, NOW_MS = 100000, BOOT_MS = 7000, PARTITIONS = 4 };
 
@@ -39,31 +36,27 @@ static int end(void **state)
     return 0;
 }
 
-static void who_is_there_is_left_its_share_of_what_is_free(void **state)
+TEST(who_is_there_is_left_its_share_of_what_is_free, begin, end)
 {
-    (void)state;
     nodes[1].seen_ms = NOW_MS - LEASE_MS;
     assert_int_equal(__builtin_popcountll(balance_plan(&cluster_map, &view, false).take), 2);
 }
 
-static void who_seems_to_be_away_is_left_nothing_that_is_free(void **state)
+TEST(who_seems_to_be_away_is_left_nothing_that_is_free, begin, end)
 {
-    (void)state;
     nodes[1].seen_ms = NOW_MS - LEASE_MS - 1;
     assert_int_equal(balance_plan(&cluster_map, &view, false).take, 0xf);
 }
 
-static void who_seems_to_be_away_is_not_deprived(void **state)
+TEST(who_seems_to_be_away_is_not_deprived, begin, end)
 {
-    (void)state;
     nodes[1].seen_ms = NOW_MS - 10 * LEASE_MS;
     partitions[0].owner = partitions[1].owner = partitions[2].owner = STR("b/1");
     assert_int_equal(balance_plan(&cluster_map, &view, false).take, 0x8);
 }
 
-static void nothing_is_given_to_one_that_seems_to_be_away(void **state)
+TEST(nothing_is_given_to_one_that_seems_to_be_away, begin, end)
 {
-    (void)state;
     nodes[1].seen_ms = NOW_MS - LEASE_MS - 1;
     for (size_t p = 0; p < PARTITIONS; p++)
         partitions[p].owner = STR("a/1");
@@ -73,9 +66,8 @@ static void nothing_is_given_to_one_that_seems_to_be_away(void **state)
 }
 
 /* Beyond the last seat is not the same as silent. */
-static void who_has_no_seat_is_not_deprived(void **state)
+TEST(who_has_no_seat_is_not_deprived, begin, end)
 {
-    (void)state;
     static struct node_rec many[SHARES_NODES_MAX + 2];
     static char starts[SHARES_NODES_MAX + 2][8];
     for (size_t n = 0; n < SHARES_NODES_MAX + 2; n++) {
@@ -91,23 +83,8 @@ static void who_has_no_seat_is_not_deprived(void **state)
     assert_int_equal(balance_plan(&cluster_map, &view, false).take, 0);
 }
 
-static void we_are_never_away_ourselves(void **state)
+TEST(we_are_never_away_ourselves, begin, end)
 {
-    (void)state;
     nodes[0].seen_ms = NOW_MS - LEASE_MS - 1; /* the store's clock was set in between */
     assert_int_equal(__builtin_popcountll(balance_plan(&cluster_map, &view, false).take), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(who_is_there_is_left_its_share_of_what_is_free, begin, end),
-        cmocka_unit_test_setup_teardown(who_seems_to_be_away_is_left_nothing_that_is_free, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(who_seems_to_be_away_is_not_deprived, begin, end),
-        cmocka_unit_test_setup_teardown(nothing_is_given_to_one_that_seems_to_be_away, begin, end),
-        cmocka_unit_test_setup_teardown(who_has_no_seat_is_not_deprived, begin, end),
-        cmocka_unit_test_setup_teardown(we_are_never_away_ourselves, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

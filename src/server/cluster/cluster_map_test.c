@@ -1,10 +1,6 @@
 #include "server/cluster/cluster_map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 enum { LEASE_MS = 5000 };
 
@@ -36,9 +32,8 @@ static void view(struct str start, int64_t seen_ms, struct str owner, int64_t bo
         boot_ms);
 }
 
-static void a_beat_counts_from_when_it_was_first_seen(void **state)
+TEST(a_beat_counts_from_when_it_was_first_seen, begin, end)
 {
-    (void)state;
     view(STR("b/1"), 700, STR("b/1"), 10000);
     view(STR("b/1"), 700, STR("b/1"), 11000);
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("b/1")), 10000);
@@ -48,9 +43,8 @@ static void a_beat_counts_from_when_it_was_first_seen(void **state)
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("c/1")), 0);
 }
 
-static void a_gap_begins_the_watch_again_and_moves_no_beat(void **state)
+TEST(a_gap_begins_the_watch_again_and_moves_no_beat, begin, end)
 {
-    (void)state;
     assert_int_equal(cluster_map_watching_ms(&cluster_map), 0);
     view(STR("b/1"), 700, STR("b/1"), 10000);
     view(STR("b/1"), 700, STR("b/1"), 12000);
@@ -60,24 +54,12 @@ static void a_gap_begins_the_watch_again_and_moves_no_beat(void **state)
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("b/1")), 10000);
 }
 
-static void a_start_that_lost_its_row_is_known_while_it_owns_something(void **state)
+TEST(a_start_that_lost_its_row_is_known_while_it_owns_something, begin, end)
 {
-    (void)state;
     view(STR("b/1"), 700, STR("b/1"), 10000);
     view(STR("b/2"), 900, STR("b/1"), 11000);
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("b/1")), 10000);
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("b/2")), 11000);
     view(STR("b/2"), 900, STR("b/2"), 12000);
     assert_int_equal(cluster_map_changed_ms(&cluster_map, STR("b/1")), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_beat_counts_from_when_it_was_first_seen, begin, end),
-        cmocka_unit_test_setup_teardown(a_gap_begins_the_watch_again_and_moves_no_beat, begin, end),
-        cmocka_unit_test_setup_teardown(a_start_that_lost_its_row_is_known_while_it_owns_something,
-                                        begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

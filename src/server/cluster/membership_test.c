@@ -1,15 +1,12 @@
 #include "base/mem.h"
+
+#include "base/test/test.h"
 #include "loop/clock.h"
 #include "server/cluster/membership.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { NODES = 600, PARTITIONS = 16, LEASE_MS = 2000, WORKER_LEASE_MS = 20000, GRACE_MS = 60000 };
 
@@ -266,9 +263,8 @@ static int setup(void **state)
     return 0;
 }
 
-static void the_first_server_owns_all_and_the_second_gets_half(void **state)
+TEST(the_first_server_owns_all_and_the_second_gets_half, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -288,9 +284,8 @@ static void the_first_server_owns_all_and_the_second_gets_half(void **state)
     membership_free(b.m);
 }
 
-static void nothing_is_given_before_the_decider_has_stopped(void **state)
+TEST(nothing_is_given_before_the_decider_has_stopped, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -310,9 +305,8 @@ static void nothing_is_given_before_the_decider_has_stopped(void **state)
     membership_free(b.m);
 }
 
-static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
+TEST(what_a_silent_server_had_is_taken_and_it_hears_of_that, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -338,9 +332,8 @@ static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
 }
 
 /* Nobody is deposed, and nobody kept, because the store's clock was set. */
-static void the_stores_clock_says_nothing_about_who_is_there(void **state)
+TEST(the_stores_clock_says_nothing_about_who_is_there, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -363,9 +356,8 @@ static void the_stores_clock_says_nothing_about_who_is_there(void **state)
 }
 
 /* Names that come and go: rows stay for an hour. */
-static void any_number_of_nodes_that_are_gone_is_in_nobodys_way(void **state)
+TEST(any_number_of_nodes_that_are_gone_is_in_nobodys_way, setup)
 {
-    (void)state;
     static char names[NODES - 2][8];
     for (size_t i = 0; i < NODES - 2; i++) {
         snprintf(names[i], sizeof names[i], "x%zu", i);
@@ -389,9 +381,8 @@ static void any_number_of_nodes_that_are_gone_is_in_nobodys_way(void **state)
     membership_free(b.m);
 }
 
-static void who_cannot_renew_stops_deciding_before_its_lease_is_over(void **state)
+TEST(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup)
 {
-    (void)state;
     struct one a;
     int64_t before_ms = clock_boot_ms(); /* the first renewal was sent between these two, */
     assert_int_equal(join_for(&a, "a", "a", 200), RC_OK);
@@ -413,9 +404,8 @@ static void who_cannot_renew_stops_deciding_before_its_lease_is_over(void **stat
     membership_free(a.m);
 }
 
-static void a_second_server_of_one_name_is_refused(void **state)
+TEST(a_second_server_of_one_name_is_refused, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     assert_int_equal(join_for(&a, "a", "first", 100), RC_OK);
@@ -423,9 +413,8 @@ static void a_second_server_of_one_name_is_refused(void **state)
     membership_free(a.m);
 }
 
-static void one_that_drains_hands_over_everything(void **state)
+TEST(one_that_drains_hands_over_everything, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -449,9 +438,8 @@ static void one_that_drains_hands_over_everything(void **state)
     membership_free(b.m);
 }
 
-static void any_server_knows_who_owns_an_id(void **state)
+TEST(any_server_knows_who_owns_an_id, setup)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct one a;
     struct one b;
@@ -491,9 +479,8 @@ static int shown_of(struct one *s, const char *start)
 }
 
 /* Whoever asks may do so the moment after, and is not to hear of the owner before. */
-static void what_was_taken_is_shown_at_once(void **state)
+TEST(what_was_taken_is_shown_at_once, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -517,9 +504,8 @@ static void what_was_taken_is_shown_at_once(void **state)
 
 /* What a silent server may have kept alive is waited for, from when we saw its last beat; what is left goes with
  * what is given, and nothing when no such lease remains. */
-static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
+TEST(what_was_taken_from_a_silent_server_is_waited_for, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     join(&a, "a");
@@ -543,9 +529,8 @@ static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
 }
 
 /* The engine that is loaded without what is to be given knows nothing about leases in it. */
-static void what_is_given_stays_as_unsure_as_it_was(void **state)
+TEST(what_is_given_stays_as_unsure_as_it_was, setup)
 {
-    (void)state;
     struct one a;
     struct one b;
     struct one c;
@@ -567,9 +552,8 @@ static void what_is_given_stays_as_unsure_as_it_was(void **state)
     membership_free(c.m);
 }
 
-static void leases_are_kept_only_of_what_was_not_lost(void **state)
+TEST(leases_are_kept_only_of_what_was_not_lost, setup)
 {
-    (void)state;
     struct one a;
     join(&a, "a");
     struct ownership had = a.own;
@@ -583,9 +567,8 @@ static void leases_are_kept_only_of_what_was_not_lost(void **state)
     membership_free(a.m);
 }
 
-static void a_store_that_lost_turns_is_loaded_again_under_new_epochs(void **state)
+TEST(a_store_that_lost_turns_is_loaded_again_under_new_epochs, setup)
 {
-    (void)state;
     struct one a;
     join(&a, "a");
     beat(&a);
@@ -605,9 +588,8 @@ static void a_store_that_lost_turns_is_loaded_again_under_new_epochs(void **stat
 }
 
 /* It had taken a partition, and no turn was kept since. */
-static void an_epoch_that_went_back_is_noticed(void **state)
+TEST(an_epoch_that_went_back_is_noticed, setup)
 {
-    (void)state;
     struct one a;
     join(&a, "a");
     beat(&a);
@@ -616,26 +598,4 @@ static void an_epoch_that_went_back_is_noticed(void **state)
     assert_int_equal(membership_hear_lost(a.m), 1);
     assert_int_equal(count_of(&a), 16);
     membership_free(a.m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_first_server_owns_all_and_the_second_gets_half, setup),
-        cmocka_unit_test_setup(nothing_is_given_before_the_decider_has_stopped, setup),
-        cmocka_unit_test_setup(what_a_silent_server_had_is_taken_and_it_hears_of_that, setup),
-        cmocka_unit_test_setup(the_stores_clock_says_nothing_about_who_is_there, setup),
-        cmocka_unit_test_setup(any_number_of_nodes_that_are_gone_is_in_nobodys_way, setup),
-        cmocka_unit_test_setup(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup),
-        cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
-        cmocka_unit_test_setup(one_that_drains_hands_over_everything, setup),
-        cmocka_unit_test_setup(what_was_taken_is_shown_at_once, setup),
-        cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
-        cmocka_unit_test_setup(what_is_given_stays_as_unsure_as_it_was, setup),
-        cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),
-        cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
-        cmocka_unit_test_setup(a_store_that_lost_turns_is_loaded_again_under_new_epochs, setup),
-        cmocka_unit_test_setup(an_epoch_that_went_back_is_noticed, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include "server/cluster/timekeeper.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #define SECOND_US INT64_C(1000000)
 #define HOUR_US (3600 * SECOND_US)
@@ -28,9 +25,8 @@ static int64_t ahead_s(void)
     return (ahead_ms + (ahead_ms < 0 ? -1 : 1) * 500) / 1000;
 }
 
-static void a_joiner_goes_by_the_time_of_those_who_are_there(void **state)
+TEST(a_joiner_goes_by_the_time_of_those_who_are_there)
 {
-    (void)state;
     struct timekeeper t;
     struct time_answer answer = heard(HOUR_US);
     timekeeper_enter(&t, &rules, TIMELINE_NO_ID, &answer,
@@ -41,9 +37,8 @@ static void a_joiner_goes_by_the_time_of_those_who_are_there(void **state)
     assert_int_equal(ahead_s(), 3600);
 }
 
-static void whoever_is_first_goes_by_the_newest_id(void **state)
+TEST(whoever_is_first_goes_by_the_newest_id)
 {
-    (void)state;
     struct timekeeper t;
     struct time_answer answer = heard(-HOUR_US);
     timekeeper_enter(&t, &rules, clock_own_wall_ms(), &answer, &(struct time_company){0});
@@ -55,9 +50,8 @@ static void whoever_is_first_goes_by_the_newest_id(void **state)
     assert_int_equal(ahead_s(), 0);
 }
 
-static void only_the_leader_accepts_a_step(void **state)
+TEST(only_the_leader_accepts_a_step)
 {
-    (void)state;
     struct timekeeper t;
     struct time_rules at_once = {.step_ms = 0};
     struct time_answer before = heard(0);
@@ -71,9 +65,8 @@ static void only_the_leader_accepts_a_step(void **state)
     assert_int_equal(ahead_s(), 3600);
 }
 
-static void the_others_follow_when_the_leader_has_accepted_it(void **state)
+TEST(the_others_follow_when_the_leader_has_accepted_it)
 {
-    (void)state;
     struct timekeeper t;
     struct time_rules at_once = {.step_ms = 0};
     struct time_answer before = heard(0);
@@ -84,9 +77,8 @@ static void the_others_follow_when_the_leader_has_accepted_it(void **state)
     assert_int_equal(ahead_s(), 3600);
 }
 
-static void one_row_of_the_leader_says_nothing_but_three_do(void **state)
+TEST(one_row_of_the_leader_says_nothing_but_three_do)
 {
-    (void)state;
     struct timekeeper t;
     struct time_answer answer = heard(0);
     const struct time_company other = {.has_leader = true, .ahead_us = HOUR_US};
@@ -100,9 +92,8 @@ static void one_row_of_the_leader_says_nothing_but_three_do(void **state)
     assert_int_equal(ahead_s(), 3600);
 }
 
-static void after_a_gap_the_time_of_the_others_counts(void **state)
+TEST(after_a_gap_the_time_of_the_others_counts)
 {
-    (void)state;
     struct timekeeper t;
     struct time_answer answer = heard(0);
     struct time_answer later = heard(HOUR_US);
@@ -111,17 +102,4 @@ static void after_a_gap_the_time_of_the_others_counts(void **state)
     assert_int_equal(ahead_s(), 0);
     assert_true(timekeeper_back(&t, &later, &(struct time_company){.has_others = true}));
     assert_int_equal(ahead_s(), 3600);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_joiner_goes_by_the_time_of_those_who_are_there),
-        cmocka_unit_test(whoever_is_first_goes_by_the_newest_id),
-        cmocka_unit_test(only_the_leader_accepts_a_step),
-        cmocka_unit_test(the_others_follow_when_the_leader_has_accepted_it),
-        cmocka_unit_test(one_row_of_the_leader_says_nothing_but_three_do),
-        cmocka_unit_test(after_a_gap_the_time_of_the_others_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include "server/cluster/timing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #define OFFSET_US (INT64_C(1800000000) * SECOND_US) /* of the database's clock to our boot clock */
 #define SECOND_US INT64_C(1000000)
@@ -30,18 +27,16 @@ static int64_t add(struct timing *t, struct time_answer answer)
     return timing_add(t, &sample);
 }
 
-static void a_quick_answer_counts_more_than_slow_ones(void **state)
+TEST(a_quick_answer_counts_more_than_slow_ones)
 {
-    (void)state;
     struct timing t = {0};
     assert_true(error_of(add(&t, ask(0, 400, 200, OFFSET_US))) <= 1000);
     for (int i = 1; i < 10; i++) /* slow, and given at the very end */
         assert_true(error_of(add(&t, ask(i * SECOND_US, 80000, 79000, OFFSET_US))) <= 1000);
 }
 
-static void an_old_answer_makes_way_for_newer_ones(void **state)
+TEST(an_old_answer_makes_way_for_newer_ones)
 {
-    (void)state;
     struct timing t = {0};
     int64_t offset_us = add(&t, ask(0, 400, 200, OFFSET_US));
     for (int i = 1; i <= 600; i++) /* our clock is slow: the database gains 50 us a second */
@@ -49,9 +44,8 @@ static void an_old_answer_makes_way_for_newer_ones(void **state)
     assert_true(offset_us - OFFSET_US > 28000);
 }
 
-static void a_clock_that_was_set_by_a_little_is_followed(void **state)
+TEST(a_clock_that_was_set_by_a_little_is_followed)
 {
-    (void)state;
     struct timing t = {0};
     for (int i = 0; i < 5; i++)
         add(&t, ask(i * SECOND_US, 400, 200, OFFSET_US));
@@ -59,9 +53,8 @@ static void a_clock_that_was_set_by_a_little_is_followed(void **state)
     assert_true(error_of(offset_us + SECOND_US) <= 2000);
 }
 
-static void an_answer_that_took_half_a_second_says_nothing(void **state)
+TEST(an_answer_that_took_half_a_second_says_nothing)
 {
-    (void)state;
     struct timing t = {.usable_us = 1};
     struct time_sample sample;
     struct time_answer slow = ask(SECOND_US, 500001, 0, OFFSET_US);
@@ -70,9 +63,8 @@ static void an_answer_that_took_half_a_second_says_nothing(void **state)
     assert_true(timing_usable(&t, &quick, &sample));
 }
 
-static void after_a_minute_of_slow_answers_the_quickest_counts(void **state)
+TEST(after_a_minute_of_slow_answers_the_quickest_counts)
 {
-    (void)state;
     struct timing t = {.usable_us = 1};
     struct time_sample sample;
     struct time_answer best = ask(10 * SECOND_US, 600000, 300000, OFFSET_US);
@@ -86,16 +78,4 @@ static void after_a_minute_of_slow_answers_the_quickest_counts(void **state)
     assert_true(error_of(sample.offset_us) <= 1000);
     last = ask(61 * SECOND_US, 900000, 0, OFFSET_US); /* and the next minute begins */
     assert_false(timing_usable(&t, &last, &sample));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quick_answer_counts_more_than_slow_ones),
-        cmocka_unit_test(an_old_answer_makes_way_for_newer_ones),
-        cmocka_unit_test(a_clock_that_was_set_by_a_little_is_followed),
-        cmocka_unit_test(an_answer_that_took_half_a_second_says_nothing),
-        cmocka_unit_test(after_a_minute_of_slow_answers_the_quickest_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 #include "server/cluster/unsure.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 enum { NOW_MS = 100000, BEAT_MS = 93000, WAIT_MS = 80000 };
 
@@ -27,9 +23,8 @@ static struct ownership taken(void)
     return own;
 }
 
-static void a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now(void **state)
+TEST(a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now)
 {
-    (void)state;
     struct ownership own = taken();
     assert_int_equal(own.unsure_until_ms[0], BEAT_MS + WAIT_MS);
     assert_int_equal(own.alive_ms[0], BEAT_MS);
@@ -38,31 +33,19 @@ static void a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now(void **
     assert_int_equal(own.unsure_until_ms[2], 0);
 }
 
-static void what_is_left_is_given(void **state)
+TEST(what_is_left_is_given)
 {
-    (void)state;
     struct ownership own = taken();
     unsure_leave(&own, 3, NOW_MS + 1000);
     assert_int_equal(own.unsure_ms[0], BEAT_MS + WAIT_MS - NOW_MS - 1000);
     assert_int_equal(own.unsure_ms[1], 0);
 }
 
-static void it_is_over_when_no_such_lease_is_left(void **state)
+TEST(it_is_over_when_no_such_lease_is_left)
 {
-    (void)state;
     struct ownership own = taken();
     assert_int_equal(unsure_over(&own, 1), 2);
     assert_int_equal(unsure_over(&own, 0), 3);
     own.epochs[0] = 0;
     assert_int_equal(unsure_over(&own, 0), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now),
-        cmocka_unit_test(what_is_left_is_given),
-        cmocka_unit_test(it_is_over_when_no_such_lease_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

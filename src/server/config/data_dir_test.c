@@ -1,13 +1,10 @@
 #include "server/config/data_dir.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[64];
 static struct arena arena;
@@ -29,9 +26,8 @@ static int end(void **state)
     return rmdir(path);
 }
 
-static void a_second_server_is_refused(void **state)
+TEST(a_second_server_is_refused, begin, end)
 {
-    (void)state;
     struct data_dir first;
     struct data_dir second = {.fd = -1};
     struct err err;
@@ -43,9 +39,8 @@ static void a_second_server_is_refused(void **state)
     data_dir_unlock(&second);
 }
 
-static void the_next_one_knows_who_is_dead(void **state)
+TEST(the_next_one_knows_who_is_dead, begin, end)
 {
-    (void)state;
     struct data_dir dir;
     struct err err;
     assert_int_equal(data_dir_lock(path, &arena, &dir, &err), RC_OK);
@@ -75,9 +70,8 @@ static void copy_lock(const char *to)
     fclose(out);
 }
 
-static void a_copied_directory_does_not_say_that_somebody_is_dead(void **state)
+TEST(a_copied_directory_does_not_say_that_somebody_is_dead, begin, end)
 {
-    (void)state;
     char copied[] = "/tmp/belfry-dir-XXXXXX";
     char file[128];
     struct data_dir alive;
@@ -94,15 +88,4 @@ static void a_copied_directory_does_not_say_that_somebody_is_dead(void **state)
     data_dir_unlock(&alive);
     unlink(file);
     assert_int_equal(rmdir(copied), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_second_server_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(the_next_one_knows_who_is_dead, begin, end),
-        cmocka_unit_test_setup_teardown(a_copied_directory_does_not_say_that_somebody_is_dead,
-                                        begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 #include "server/config/options.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 static struct err err;
@@ -55,9 +53,8 @@ static const char *refusal(const char *const *given)
 
 #define REFUSAL(...) refusal((const char *const[]){__VA_ARGS__, NULL})
 
-static void without_anything_the_documented_defaults_hold(void **state)
+TEST(without_anything_the_documented_defaults_hold)
 {
-    (void)state;
     struct server_options o = parse((const char *const[]){NULL});
     assert_string_equal(o.data_dir, "./belfry-data");
     assert_string_equal(o.store_dir, "./belfry-data");
@@ -70,9 +67,8 @@ static void without_anything_the_documented_defaults_hold(void **state)
     assert_false(o.no_worker);
 }
 
-static void sizes_and_times_take_units(void **state)
+TEST(sizes_and_times_take_units)
 {
-    (void)state;
     struct server_options o =
         PARSE("--set", "lease_ms=1500", "--set=park_ms=1s500ms", "--set", "payload_bytes_max=2KiB");
     assert_int_equal(o.lease_ms, 1500);
@@ -80,9 +76,8 @@ static void sizes_and_times_take_units(void **state)
     assert_int_equal(o.payload_bytes_max, 2048);
 }
 
-static void a_flag_is_stronger_than_the_environment(void **state)
+TEST(a_flag_is_stronger_than_the_environment)
 {
-    (void)state;
     env_name = "BELFRY_SLOTS";
     env_value = "3";
     assert_int_equal(PARSE("--no-worker").slots, 3);
@@ -111,9 +106,8 @@ static const char *config_file(const char *text)
     return path;
 }
 
-static void the_environment_is_stronger_than_the_config_file(void **state)
+TEST(the_environment_is_stronger_than_the_config_file)
 {
-    (void)state;
     const char *path = config_file("{\"slots\": 2, \"no_worker\": true, \"lease_ms\": \"9s\"}");
     struct server_options o = PARSE("--config", path);
     assert_int_equal(o.slots, 2);
@@ -126,9 +120,8 @@ static void the_environment_is_stronger_than_the_config_file(void **state)
     unlink(path);
 }
 
-static void an_unknown_key_of_the_config_file_is_named(void **state)
+TEST(an_unknown_key_of_the_config_file_is_named)
 {
-    (void)state;
     const char *path = config_file("{\"slots\": 3,\n\n\"slotz\": 2}");
     assert_non_null(
         strstr(REFUSAL("--config", path), "line 3: there is no setting called 'slotz'"));
@@ -137,9 +130,8 @@ static void an_unknown_key_of_the_config_file_is_named(void **state)
     unlink(path);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
-    (void)state;
     assert_string_equal(REFUSAL("--set", "slots"), "--set takes NAME=VALUE, not 'slots'");
     assert_string_equal(REFUSAL("--set", "lease_ms=1ms"),
                         "lease_ms must be a time from 1s to 1h, not '1ms'");
@@ -152,18 +144,16 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_non_null(strstr(REFUSAL("--set", "checkpoint_bytes_max=17MiB"), "must not be smaller"));
 }
 
-static void there_is_room_for_one_request_of_any_size(void **state)
+TEST(there_is_room_for_one_request_of_any_size)
 {
-    (void)state;
     struct server_options o = PARSE("--set", "request_bytes_max=1GiB");
     assert_int_equal(o.buffered_bytes_max, 1 << 30);
     o = PARSE("--set", "request_bytes_max=32MiB");
     assert_int_equal(o.buffered_bytes_max, 256 << 20);
 }
 
-static void an_address_is_a_host_and_a_port(void **state)
+TEST(an_address_is_a_host_and_a_port)
 {
-    (void)state;
     struct server_options o = PARSE("--listen", "[::1]:80");
     assert_string_equal(o.listen_host, "::1");
     assert_int_equal(o.listen_port, 80);
@@ -172,9 +162,8 @@ static void an_address_is_a_host_and_a_port(void **state)
         assert_non_null(strstr(REFUSAL("--listen", bad[i]), "listen must be HOST:PORT"));
 }
 
-static void the_store_may_be_elsewhere(void **state)
+TEST(the_store_may_be_elsewhere)
 {
-    (void)state;
     struct server_options o = PARSE("--data", "d", "--store", "sqlite:/var/lib/x");
     assert_string_equal(o.store_dir, "/var/lib/x");
     assert_string_equal(o.data_dir, "d");
@@ -186,9 +175,8 @@ static void the_store_may_be_elsewhere(void **state)
 
 #define SHARED "--store", "postgres://u@h/db", "--set"
 
-static void servers_that_share_a_store_need_leases_that_outlive_a_takeover(void **state)
+TEST(servers_that_share_a_store_need_leases_that_outlive_a_takeover)
 {
-    (void)state;
     const char *why = REFUSAL(SHARED, "lease_ms=11s");
     assert_non_null(
         strstr(why, "lease_ms (11000) must be at least 11750")); /* 2.75 + 5 + 1 + 3 s */
@@ -205,19 +193,4 @@ static int drop_arena(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_anything_the_documented_defaults_hold),
-        cmocka_unit_test(sizes_and_times_take_units),
-        cmocka_unit_test(a_flag_is_stronger_than_the_environment),
-        cmocka_unit_test(the_environment_is_stronger_than_the_config_file),
-        cmocka_unit_test(an_unknown_key_of_the_config_file_is_named),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(there_is_room_for_one_request_of_any_size),
-        cmocka_unit_test(an_address_is_a_host_and_a_port),
-        cmocka_unit_test(the_store_may_be_elsewhere),
-        cmocka_unit_test(servers_that_share_a_store_need_leases_that_outlive_a_takeover),
-    };
-    return cmocka_run_group_tests(tests, NULL, drop_arena);
-}
+TEST_GROUP(NULL, drop_arena)

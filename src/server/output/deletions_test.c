@@ -1,17 +1,12 @@
 #include "server/output/deletions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 #define NOW_MS INT64_C(1800000000000)
 #define DAY_MS INT64_C(86400000)
 
-static void what_is_old_goes_when_the_engine_says_so(void **state)
+TEST(what_is_old_goes_when_the_engine_says_so)
 {
-    (void)state;
     struct moment now = {.wall_ms = NOW_MS};
     assert_false(deletions_wait(now, INT64_MIN, DAY_MS));
     assert_false(deletions_wait(now, NOW_MS, DAY_MS));
@@ -20,9 +15,8 @@ static void what_is_old_goes_when_the_engine_says_so(void **state)
 }
 
 /* The clock was set, and the engine has had no turn since. */
-static void but_not_by_a_time_that_the_engine_has_not_heard_of(void **state)
+TEST(but_not_by_a_time_that_the_engine_has_not_heard_of)
 {
-    (void)state;
     struct moment now = {.wall_ms = NOW_MS, .shaken_ms = NOW_MS};
     assert_true(deletions_wait(now, INT64_MIN, DAY_MS));
     now.wall_ms += DAY_MS - 1;
@@ -30,13 +24,4 @@ static void but_not_by_a_time_that_the_engine_has_not_heard_of(void **state)
     now.wall_ms++;
     assert_false(deletions_wait(now, INT64_MIN, DAY_MS));
     assert_true(deletions_wait((struct moment){.wall_ms = NOW_MS, .unsure = true}, 0, DAY_MS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_old_goes_when_the_engine_says_so),
-        cmocka_unit_test(but_not_by_a_time_that_the_engine_has_not_heard_of),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

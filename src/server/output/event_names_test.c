@@ -1,14 +1,11 @@
 #include "server/output/event_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-static void a_name_is_kept_once(void **state)
+TEST(a_name_is_kept_once)
 {
-    (void)state;
     struct event_names n = {0};
     char text[] = "mail";
     struct str first = event_names_keep(&n, str_c(text));
@@ -21,9 +18,8 @@ static void a_name_is_kept_once(void **state)
 }
 
 /* They were kept for as long as the server lived, however many came and went. */
-static void a_name_outlives_one_turn_and_goes_with_the_second(void **state)
+TEST(a_name_outlives_one_turn_and_goes_with_the_second)
 {
-    (void)state;
     struct event_names n = {0};
     struct strmap old;
     struct str first = event_names_keep(&n, STR("mail"));
@@ -35,13 +31,4 @@ static void a_name_outlives_one_turn_and_goes_with_the_second(void **state)
     assert_non_null(strmap_get(&old, STR("mail")));
     event_names_free_map(&old);
     event_names_free(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_kept_once),
-        cmocka_unit_test(a_name_outlives_one_turn_and_goes_with_the_second),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

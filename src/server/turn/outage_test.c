@@ -1,11 +1,7 @@
 #include "base/log.h"
+
+#include "base/test/test.h"
 #include "server/turn/outage.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define SECOND_US INT64_C(1000000)
 
@@ -16,18 +12,16 @@ static struct err full(void)
     return err;
 }
 
-static void without_an_outage_every_turn_may_try(void **state)
+TEST(without_an_outage_every_turn_may_try)
 {
-    (void)state;
     struct outage o = {0};
     assert_true(outage_may_try(&o, 0));
     assert_false(outage_has_grace(&o, 60000, 0));
     outage_end(&o, 0);
 }
 
-static void tries_are_spread_and_grace_ends(void **state)
+TEST(tries_are_spread_and_grace_ends)
 {
-    (void)state;
     struct outage o = {0};
     struct err why = full();
     outage_note(&o, &why, SECOND_US);
@@ -41,9 +35,8 @@ static void tries_are_spread_and_grace_ends(void **state)
     assert_true(outage_may_try(&o, 62 * SECOND_US));
 }
 
-static void a_store_that_comes_and_goes_is_told_of_once_a_minute(void **state)
+TEST(a_store_that_comes_and_goes_is_told_of_once_a_minute)
 {
-    (void)state;
     struct outage o = {0};
     struct err why = full();
     int said = 0;
@@ -55,13 +48,11 @@ static void a_store_that_comes_and_goes_is_told_of_once_a_minute(void **state)
     assert_int_equal(said, 3);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_an_outage_every_turn_may_try),
-        cmocka_unit_test(tries_are_spread_and_grace_ends),
-        cmocka_unit_test(a_store_that_comes_and_goes_is_told_of_once_a_minute),
-    };
+    (void)state;
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,12 +1,8 @@
 /* What is remembered is what would be read, for as long as somebody may look at it. */
 #include "server/turn/rules_memo.h"
+
+#include "base/test/test.h"
 #include "wire/message/spec_json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static struct str document(struct arena *arena, int number)
 {
@@ -28,9 +24,8 @@ static void assert_reads(struct rules_memo *m, struct arena *arena, int number)
     assert_memory_equal(&spec.cron, &fresh.cron, sizeof spec.cron);
 }
 
-static void what_comes_again_is_what_it_was(void **state)
+TEST(what_comes_again_is_what_it_was)
 {
-    (void)state;
     struct rules_memo m = {0};
     for (int i = 0; i < 6; i++) { /* what was read the first time is gone by the second */
         CLEANUP(arena_free) struct arena arena = {0};
@@ -40,9 +35,8 @@ static void what_comes_again_is_what_it_was(void **state)
     rules_memo_free(&m);
 }
 
-static void what_cannot_be_read_is_not_remembered(void **state)
+TEST(what_cannot_be_read_is_not_remembered)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct rules_memo m = {0};
     struct spec spec;
@@ -54,9 +48,8 @@ static void what_cannot_be_read_is_not_remembered(void **state)
     rules_memo_free(&m);
 }
 
-static void it_has_an_end_and_begins_anew_between_turns(void **state)
+TEST(it_has_an_end_and_begins_anew_between_turns)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct rules_memo m = {0};
     struct spec first;
@@ -72,14 +65,4 @@ static void it_has_an_end_and_begins_anew_between_turns(void **state)
     rules_memo_tidy(&m); /* there is room */
     assert_int_equal(m.specs.len, 1);
     rules_memo_free(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_again_is_what_it_was),
-        cmocka_unit_test(what_cannot_be_read_is_not_remembered),
-        cmocka_unit_test(it_has_an_end_and_begins_anew_between_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include "server/turn/sql_job.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static enum rc read_job(const char *body, struct arena *arena, struct submission *item,
                         struct err *err)
@@ -16,9 +13,8 @@ static enum rc read_job(const char *body, struct arena *arena, struct submission
     return sql_job_read(&rule, &rec, arena, item, err);
 }
 
-static void the_role_decides_team_and_owner(void **state)
+TEST(the_role_decides_team_and_owner)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct submission item;
     struct err err;
@@ -34,9 +30,8 @@ static void the_role_decides_team_and_owner(void **state)
     assert_non_null(strstr(err.text, "team"));
 }
 
-static void what_is_wrong_is_said_in_one_sentence(void **state)
+TEST(what_is_wrong_is_said_in_one_sentence)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct submission item;
     struct err err;
@@ -51,9 +46,8 @@ static void what_is_wrong_is_said_in_one_sentence(void **state)
                      RC_INVALID);
 }
 
-static void what_is_too_large_over_http_is_too_large_here(void **state)
+TEST(what_is_too_large_over_http_is_too_large_here)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct submission item;
     struct err err;
@@ -73,9 +67,8 @@ static void what_is_too_large_over_http_is_too_large_here(void **state)
     assert_string_equal(err.text, "the document has 201 bytes; at most 200 are taken");
 }
 
-static void a_key_counts_among_those_of_the_role(void **state)
+TEST(a_key_counts_among_those_of_the_role)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct submission a, b;
     struct err err;
@@ -84,15 +77,4 @@ static void a_key_counts_among_those_of_the_role(void **state)
     assert_int_equal(read_job(body, &arena, &b, &err), RC_OK);
     assert_true(a.once.key.len > 0 && str_eq(a.once.key, b.once.key));
     assert_true(str_eq(a.once.hash, b.once.hash));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_role_decides_team_and_owner),
-        cmocka_unit_test(what_is_wrong_is_said_in_one_sentence),
-        cmocka_unit_test(what_is_too_large_over_http_is_too_large_here),
-        cmocka_unit_test(a_key_counts_among_those_of_the_role),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

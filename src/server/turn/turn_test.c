@@ -1,16 +1,13 @@
 /* Turns over a store that makes trouble on purpose. */
 #include "base/log.h"
+
 #include "base/mem.h"
+#include "base/test/test.h"
 #include "server/turn/turn.h"
 #include "wire/message/spec_json.h"
 
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* ---- a store that does as it is told: the memory store behind a gate */
 
@@ -242,7 +239,7 @@ static struct command *poll(struct world *w, uint32_t free, const struct poll_le
 
 /* ---- contradictions */
 
-static void only_the_command_that_cannot_be_kept_is_refused(void **state)
+TEST(only_the_command_that_cannot_be_kept_is_refused, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *all[37];
@@ -264,7 +261,7 @@ static void only_the_command_that_cannot_be_kept_is_refused(void **state)
 }
 
 /* It comes due, and cannot be kept: the others that are due with it are, and the server goes on. */
-static void a_timer_that_cannot_be_kept_is_left_alone(void **state)
+TEST(a_timer_that_cannot_be_kept_is_left_alone, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *all[37];
@@ -296,7 +293,7 @@ static void a_timer_that_cannot_be_kept_is_left_alone(void **state)
 }
 
 /* Retention is not worth a server, nor what comes due beside it. */
-static void what_cannot_be_deleted_is_nobodys_fault(void **state)
+TEST(what_cannot_be_deleted_is_nobodys_fault, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *old = submit(w, STR("1"));
@@ -331,7 +328,7 @@ static void what_cannot_be_deleted_is_nobodys_fault(void **state)
 }
 
 /* Then it is not their fault: neither is a timer left alone, nor a worker told that its results are no good. */
-static void a_store_that_refuses_everything_blames_nobody(void **state)
+TEST(a_store_that_refuses_everything_blames_nobody, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *all[5];
@@ -372,7 +369,7 @@ static void put_mail(struct world *w, size_t count)
 }
 
 /* The mail that the same turn reads is not to blame, and is acted upon as any other. */
-static void mail_is_not_rejected_for_a_timer_that_cannot_be_kept(void **state)
+TEST(mail_is_not_rejected_for_a_timer_that_cannot_be_kept, set_up, tear_down)
 {
     struct world *w = *state;
     struct store_ops ops = gate_ops;
@@ -399,7 +396,7 @@ static void mail_is_not_rejected_for_a_timer_that_cannot_be_kept(void **state)
     w->gate.store.ops = &gate_ops;
 }
 
-static void trouble_on_the_way_is_told_to_the_rest(void **state)
+TEST(trouble_on_the_way_is_told_to_the_rest, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *all[] = {submit(w, STR("1")), submit(w, STR("2")), submit(w, STR("13")),
@@ -420,7 +417,7 @@ static void trouble_on_the_way_is_told_to_the_rest(void **state)
     assert_true(exists(w, all[3]));
 }
 
-static void a_deposed_server_runs_no_turn_after_the_one_it_divided(void **state)
+TEST(a_deposed_server_runs_no_turn_after_the_one_it_divided, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *all[] = {submit(w, STR("1")), submit(w, STR("13")), submit(w, STR("3"))};
@@ -448,7 +445,7 @@ static void finish_behind_its_back(struct world *w, const struct command *cmd)
     assert_int_equal(inner->ops->commit(inner, &w->turn.owned, &delta, &w->err), RC_OK);
 }
 
-static void an_execution_that_the_store_does_not_know_is_left_alone(void **state)
+TEST(an_execution_that_the_store_does_not_know_is_left_alone, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *jobs[] = {submit(w, STR("1")), submit(w, STR("2"))};
@@ -464,7 +461,7 @@ static void an_execution_that_the_store_does_not_know_is_left_alone(void **state
     assert_int_equal(all[1]->reply.poll.leases[0].exec_id, jobs[1]->submit.items[0].exec_id);
 }
 
-static void a_timer_that_meets_a_contradiction_blames_nobody(void **state)
+TEST(a_timer_that_meets_a_contradiction_blames_nobody, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *job = submit(w, STR("1"));
@@ -505,7 +502,7 @@ static void lease_large(struct world *w, size_t expected)
     assert_int_equal(first->reply.poll.lease_count, expected);
 }
 
-static void a_definition_that_cannot_be_read_is_not_offered_again(void **state)
+TEST(a_definition_that_cannot_be_read_is_not_offered_again, set_up, tear_down)
 {
     struct world *w = *state;
     w->gate.fetch_rc = RC_CORRUPT;
@@ -520,7 +517,7 @@ static void a_definition_that_cannot_be_read_is_not_offered_again(void **state)
     assert_int_equal(w->turn.quarantined, 1);
 }
 
-static void a_definition_that_no_worker_could_parse_is_not_sent(void **state)
+TEST(a_definition_that_no_worker_could_parse_is_not_sent, set_up, tear_down)
 {
     struct world *w = *state;
     w->gate.garbled = STR("{\"n\":");
@@ -528,7 +525,7 @@ static void a_definition_that_no_worker_could_parse_is_not_sent(void **state)
     assert_int_equal(w->turn.quarantined, 1);
 }
 
-static void a_disk_that_fails_once_costs_nothing_but_time(void **state)
+TEST(a_disk_that_fails_once_costs_nothing_but_time, set_up, tear_down)
 {
     struct world *w = *state;
     w->gate.fetch_rc = RC_IO;
@@ -542,7 +539,7 @@ static void a_disk_that_fails_once_costs_nothing_but_time(void **state)
 
 /* ---- without a store */
 
-static void a_store_in_trouble_does_not_end_a_healthy_run(void **state)
+TEST(a_store_in_trouble_does_not_end_a_healthy_run, set_up, tear_down)
 {
     struct world *w = *state;
     struct command *job = submit(w, STR("1"));
@@ -568,25 +565,11 @@ static void a_store_in_trouble_does_not_end_a_healthy_run(void **state)
     assert_int_equal(last->reply.poll.stop_count, 0);
 }
 
-#define WITH_WORLD(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(only_the_command_that_cannot_be_kept_is_refused),
-        WITH_WORLD(what_cannot_be_deleted_is_nobodys_fault),
-        WITH_WORLD(a_store_that_refuses_everything_blames_nobody),
-        WITH_WORLD(a_timer_that_cannot_be_kept_is_left_alone),
-        WITH_WORLD(mail_is_not_rejected_for_a_timer_that_cannot_be_kept),
-        WITH_WORLD(trouble_on_the_way_is_told_to_the_rest),
-        WITH_WORLD(a_deposed_server_runs_no_turn_after_the_one_it_divided),
-        WITH_WORLD(an_execution_that_the_store_does_not_know_is_left_alone),
-        WITH_WORLD(a_timer_that_meets_a_contradiction_blames_nobody),
-        WITH_WORLD(a_definition_that_cannot_be_read_is_not_offered_again),
-        WITH_WORLD(a_definition_that_no_worker_could_parse_is_not_sent),
-        WITH_WORLD(a_disk_that_fails_once_costs_nothing_but_time),
-        WITH_WORLD(a_store_in_trouble_does_not_end_a_healthy_run),
-    };
+    (void)state;
     log_set_level(LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -1,14 +1,9 @@
 #include "store/postgres/fault.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void what_passes_is_tried_again(void **state)
+TEST(what_passes_is_tried_again)
 {
-    (void)state;
     assert_int_equal(pg_fault_code("40001", NULL), RC_BUSY);
     assert_int_equal(pg_fault_code("55P03", NULL), RC_BUSY);
     assert_int_equal(pg_fault_code("57P01", NULL), RC_BUSY);
@@ -17,9 +12,8 @@ static void what_passes_is_tried_again(void **state)
 }
 
 /* Else one row would keep a server from everything for ever. */
-static void what_is_about_a_row_divides_the_turn(void **state)
+TEST(what_is_about_a_row_divides_the_turn)
 {
-    (void)state;
     assert_int_equal(pg_fault_code("23505", NULL), RC_CONFLICT);
     assert_int_equal(pg_fault_code("22012", NULL), RC_CONFLICT);
     assert_int_equal(pg_fault_code("54000", NULL), RC_TOO_LARGE);
@@ -28,19 +22,8 @@ static void what_is_about_a_row_divides_the_turn(void **state)
     assert_int_equal(pg_fault_code("XX001", NULL), RC_CORRUPT);
 }
 
-static void the_fence_is_told_apart(void **state)
+TEST(the_fence_is_told_apart)
 {
-    (void)state;
     assert_int_equal(pg_fault_code("23514", "turn_fenced"), RC_DEPOSED);
     assert_int_equal(pg_fault_code("23514", "another"), RC_CONFLICT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_passes_is_tried_again),
-        cmocka_unit_test(what_is_about_a_row_divides_the_turn),
-        cmocka_unit_test(the_fence_is_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

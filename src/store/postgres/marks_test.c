@@ -1,10 +1,6 @@
 #include "store/postgres/marks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static void keep(struct marks *m, uint64_t from, uint64_t to)
 {
@@ -35,7 +31,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void what_is_behind_the_newest_that_is_there_is_lost(void **state)
+TEST(what_is_behind_the_newest_that_is_there_is_lost, setup, teardown)
 {
     struct marks *m = *state;
     assert_int_equal(lost(m, 0), 0); /* nothing was kept yet */
@@ -48,7 +44,7 @@ static void what_is_behind_the_newest_that_is_there_is_lost(void **state)
 }
 
 /* Who takes over from others goes on from their numbers, which were never its own. */
-static void numbers_that_were_left_out_are_not_lost(void **state)
+TEST(numbers_that_were_left_out_are_not_lost, setup, teardown)
 {
     struct marks *m = *state;
     keep(m, 1, 10);
@@ -63,7 +59,7 @@ static void numbers_that_were_left_out_are_not_lost(void **state)
 }
 
 /* The answer to a commit was read, and before it was noted the database went back and all was taken anew. */
-static void what_was_committed_before_a_restart_is_not_asked_for_after_it(void **state)
+TEST(what_was_committed_before_a_restart_is_not_asked_for_after_it, setup, teardown)
 {
     struct marks *m = *state;
     keep(m, 1, 10);
@@ -76,7 +72,7 @@ static void what_was_committed_before_a_restart_is_not_asked_for_after_it(void *
     assert_int_equal(lost(m, 7), 2);
 }
 
-static void beside_who_deletes_marks_none_is_asked_for(void **state)
+TEST(beside_who_deletes_marks_none_is_asked_for, setup, teardown)
 {
     struct marks *m = *state;
     keep(m, 1, 10);
@@ -91,18 +87,4 @@ static void beside_who_deletes_marks_none_is_asked_for(void **state)
     keep(m, 14, 15);
     assert_int_equal(lost(m, 14), 1);
     assert_int_equal(lost(m, 3), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_behind_the_newest_that_is_there_is_lost, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(numbers_that_were_left_out_are_not_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            what_was_committed_before_a_restart_is_not_asked_for_after_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(beside_who_deletes_marks_none_is_asked_for, setup,
-                                        teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

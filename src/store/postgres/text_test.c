@@ -1,11 +1,8 @@
 #include "store/postgres/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static void comes_back(struct str s, bool changed)
 {
@@ -17,17 +14,15 @@ static void comes_back(struct str s, bool changed)
     assert_true(str_eq(pg_text_decode(&arena, coded), s));
 }
 
-static void ordinary_text_is_left_as_it_is(void **state)
+TEST(ordinary_text_is_left_as_it_is)
 {
-    (void)state;
     comes_back(STR(""), false);
     comes_back(STR("nightly"), false);
     comes_back(STR("caf\xc3\xa9 \xf0\x9f\x94\x94 \xf4\x8f\xbb\xbf"), false);
 }
 
-static void any_bytes_come_back(void **state)
+TEST(any_bytes_come_back)
 {
-    (void)state;
     comes_back(STR("a\0b\xff'; DROP TABLE job; --"), true);
     comes_back(STR("\xc3"), true);
     comes_back(STR("\xf4\x8f\xbf\xbf"), true); /* one of our own characters */
@@ -38,22 +33,11 @@ static void any_bytes_come_back(void **state)
     }
 }
 
-static void texts_that_were_cut_within_a_character_can_be_joined(void **state)
+TEST(texts_that_were_cut_within_a_character_can_be_joined)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct str head = pg_text_encode(&arena, STR("caf\xc3"));
     struct str tail = pg_text_encode(&arena, STR("\xa9!"));
     struct str both = arena_printf(&arena, "%.*s%.*s", STR_ARG(head), STR_ARG(tail));
     assert_true(str_eq(pg_text_decode(&arena, both), STR("caf\xc3\xa9!")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinary_text_is_left_as_it_is),
-        cmocka_unit_test(any_bytes_come_back),
-        cmocka_unit_test(texts_that_were_cut_within_a_character_can_be_joined),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 #include "store/postgres/trails.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static struct ownership owned(uint64_t epoch)
 {
@@ -24,9 +21,8 @@ static bool says(const struct trails *t, uint64_t id, const char *text)
     return text == NULL ? trail.ptr == NULL : str_eq(trail, str_c(text));
 }
 
-static void steps_add_up_until_the_end(void **state)
+TEST(steps_add_up_until_the_end)
 {
-    (void)state;
     struct trails t = {0};
     keep(&t, CHANGE_INSERT, 7, STR("made "));
     keep(&t, CHANGE_UPDATE, 7, STR("leased "));
@@ -38,9 +34,8 @@ static void steps_add_up_until_the_end(void **state)
     trails_forget(&t);
 }
 
-static void what_another_owner_may_have_written_is_not_known(void **state)
+TEST(what_another_owner_may_have_written_is_not_known)
 {
-    (void)state;
     struct trails t = {0};
     struct ownership first = owned(1);
     struct ownership later = owned(3);
@@ -53,9 +48,8 @@ static void what_another_owner_may_have_written_is_not_known(void **state)
     trails_forget(&t);
 }
 
-static void what_is_long_or_too_many_is_not_remembered(void **state)
+TEST(what_is_long_or_too_many_is_not_remembered)
 {
-    (void)state;
     char long_text[4000];
     struct trails t = {0};
     memset(long_text, 'x', sizeof long_text);
@@ -67,14 +61,4 @@ static void what_is_long_or_too_many_is_not_remembered(void **state)
     assert_true(says(&t, 1, "made "));
     assert_true(says(&t, 40000, NULL));
     trails_forget(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_add_up_until_the_end),
-        cmocka_unit_test(what_another_owner_may_have_written_is_not_known),
-        cmocka_unit_test(what_is_long_or_too_many_is_not_remembered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

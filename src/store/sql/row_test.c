@@ -1,12 +1,9 @@
 #include "base/log.h"
+
+#include "base/test/test.h"
 #include "store/sql/row.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Rows of a store that is an array of cells. */
 enum { CELLS_MAX = 20 };
@@ -52,9 +49,8 @@ static bool reads_team(const struct cell *cells)
     return row_team(&row, &team);
 }
 
-static void a_record_is_read_column_by_column(void **state)
+TEST(a_record_is_read_column_by_column)
 {
-    (void)state;
     const struct cell cells[CELLS_MAX] = {text("mail"), number(7), number(1700), text("ann")};
     struct team_rec team;
     struct row row = array_row(cells, NULL);
@@ -66,9 +62,8 @@ static void a_record_is_read_column_by_column(void **state)
     assert_true(str_eq(team.changed_by, STR("ann")));
 }
 
-static void text_is_copied_for_who_keeps_it(void **state)
+TEST(text_is_copied_for_who_keeps_it)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     char name[] = "mail";
     const struct cell cells[CELLS_MAX] = {text(name), number(7), number(1700), text("ann")};
@@ -79,9 +74,8 @@ static void text_is_copied_for_who_keeps_it(void **state)
     assert_true(str_eq(team.name, STR("mail")));
 }
 
-static void what_makes_no_sense_in_its_place_is_refused(void **state)
+TEST(what_makes_no_sense_in_its_place_is_refused)
 {
-    (void)state;
     const struct cell good[CELLS_MAX] = {text("mail"), number(7), number(1700), text("ann")};
     const struct cell hostile[] = {
         null(), {.kind = CELL_ODD}, {.kind = CELL_BLOB}, number(-1), number(INT64_MAX)};
@@ -96,9 +90,8 @@ static void what_makes_no_sense_in_its_place_is_refused(void **state)
     }
 }
 
-static void a_damaged_row_still_tells_its_id(void **state)
+TEST(a_damaged_row_still_tells_its_id)
 {
-    (void)state;
     const struct cell cells[CELLS_MAX] = {number(9), text("ann"), null()};
     struct key_rec key;
     struct row row = array_row(cells, NULL);
@@ -106,9 +99,8 @@ static void a_damaged_row_still_tells_its_id(void **state)
     assert_int_equal(key.id, 9);
 }
 
-static void a_counter_has_the_states_of_its_kind(void **state)
+TEST(a_counter_has_the_states_of_its_kind)
 {
-    (void)state;
     struct cell cells[CELLS_MAX] = {number(COUNTER_JOBS), text("mail"), number(JOB_STATES - 1),
                                     number(-3)};
     struct counter counter;
@@ -120,9 +112,8 @@ static void a_counter_has_the_states_of_its_kind(void **state)
     assert_false(row_counter(&row, &counter));
 }
 
-static void a_usage_that_is_one_text_counts_whole(void **state)
+TEST(a_usage_that_is_one_text_counts_whole)
 {
-    (void)state;
     struct cell cells[CELLS_MAX] = {
         number(1),  number(2), number(1), number(3), number(10), number(20), number(OUTCOMES - 1),
         text("no"), number(0), number(0), text("")};
@@ -139,9 +130,8 @@ static void a_usage_that_is_one_text_counts_whole(void **state)
     assert_false(row_attempt(&row, &attempt));
 }
 
-static void what_is_usual_stands_for_a_null_alone(void **state)
+TEST(what_is_usual_stands_for_a_null_alone)
 {
-    (void)state;
     const struct cell cells[CELLS_MAX] = {null(), number(5), number(11), text("5")};
     struct row row = array_row(cells, NULL);
     assert_int_equal(row_range_or(&row, 500, 0, 10), 500);
@@ -154,17 +144,11 @@ static void what_is_usual_stands_for_a_null_alone(void **state)
     assert_true(row.bad);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_is_read_column_by_column),
-        cmocka_unit_test(text_is_copied_for_who_keeps_it),
-        cmocka_unit_test(what_makes_no_sense_in_its_place_is_refused),
-        cmocka_unit_test(a_damaged_row_still_tells_its_id),
-        cmocka_unit_test(a_counter_has_the_states_of_its_kind),
-        cmocka_unit_test(a_usage_that_is_one_text_counts_whole),
-        cmocka_unit_test(what_is_usual_stands_for_a_null_alone),
-    };
+    (void)state;
     log_set_level(LOG_ERROR); /* damage is warned about, on purpose, many times */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

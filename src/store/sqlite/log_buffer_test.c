@@ -57,9 +57,8 @@ static char frame_fill(const struct fake *f, int number)
     return f->bytes[32 + number * FRAME + HEADER + PAGE - 1];
 }
 
-static void frames_reach_the_file_together(void **state)
+TEST(frames_reach_the_file_together)
 {
-    (void)state;
     struct fake *f = fake_new();
     for (int i = 0; i < 100; i++)
         assert_int_equal(put_frame(f, i, 'a', false), SQLITE_OK);
@@ -69,9 +68,8 @@ static void frames_reach_the_file_together(void **state)
         assert_int_equal(frame_fill(f, i), 'a');
 }
 
-static void a_commit_holds_nothing_back(void **state)
+TEST(a_commit_holds_nothing_back)
 {
-    (void)state;
     struct fake *f = fake_new();
     for (int i = 0; i < 5; i++)
         assert_int_equal(put_frame(f, i, 'a', i == 4), SQLITE_OK);
@@ -81,9 +79,8 @@ static void a_commit_holds_nothing_back(void **state)
     assert_int_equal(frame_fill(f, 5), 0);
 }
 
-static void a_commit_whose_header_alone_is_written_again_holds_nothing_back(void **state)
+TEST(a_commit_whose_header_alone_is_written_again_holds_nothing_back)
 {
-    (void)state;
     struct fake *f = fake_new();
     char header[HEADER] = {[3] = 7, [7] = 1};
     assert_int_equal(put_frame(f, 0, 'a', false), SQLITE_OK);
@@ -92,9 +89,8 @@ static void a_commit_whose_header_alone_is_written_again_holds_nothing_back(void
     assert_memory_equal(f->bytes + 32 + FRAME, header, sizeof header);
 }
 
-static void what_is_written_elsewhere_keeps_its_order(void **state)
+TEST(what_is_written_elsewhere_keeps_its_order)
 {
-    (void)state;
     struct fake *f = fake_new();
     assert_int_equal(put_frame(f, 3, 'a', false), SQLITE_OK);
     assert_int_equal(put_frame(f, 2, 'b', false), SQLITE_OK);
@@ -104,9 +100,8 @@ static void what_is_written_elsewhere_keeps_its_order(void **state)
     assert_int_equal(frame_fill(f, 3), 'c');
 }
 
-static void a_disk_that_is_full_is_told_at_the_commit(void **state)
+TEST(a_disk_that_is_full_is_told_at_the_commit)
 {
-    (void)state;
     struct fake *f = fake_new();
     f->code = SQLITE_FULL;
     assert_int_equal(put_frame(f, 0, 'a', false), SQLITE_OK);
@@ -165,7 +160,7 @@ static void close_pair(struct pair *p)
 
 /* Without a sync at each commit, and with a cache so small that a transaction's pages go to the log,
  * are read back and written again before it ends. */
-static void every_commit_is_seen_by_others_at_once(void **state)
+TEST(every_commit_is_seen_by_others_at_once, make_dir, remove_dir)
 {
     struct pair p = {0};
     struct rng rng = {11};
@@ -190,17 +185,4 @@ static void every_commit_is_seen_by_others_at_once(void **state)
                                       "WHERE integrity_check = 'ok'"),
                      1);
     close_pair(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_reach_the_file_together),
-        cmocka_unit_test(a_commit_holds_nothing_back),
-        cmocka_unit_test(a_commit_whose_header_alone_is_written_again_holds_nothing_back),
-        cmocka_unit_test(what_is_written_elsewhere_keeps_its_order),
-        cmocka_unit_test(a_disk_that_is_full_is_told_at_the_commit),
-        IN_DIR(every_commit_is_seen_by_others_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static int newest_of(const struct embedded *migrations)
     return count;
 }
 
-static void a_file_of_a_newer_version_is_refused(void **state)
+TEST(a_file_of_a_newer_version_is_refused, make_dir, remove_dir)
 {
     static const struct {
         const char *name;
@@ -43,7 +43,7 @@ static void a_file_of_a_newer_version_is_refused(void **state)
     store->ops->close(store);
 }
 
-static void a_file_of_an_older_version_is_brought_up_to_date(void **state)
+TEST(a_file_of_an_older_version_is_brought_up_to_date, make_dir, remove_dir)
 {
     const char *dir = *state;
     struct logs *logs;
@@ -76,7 +76,7 @@ static void make_first_version(const char *dir)
             " 'c;')");
 }
 
-static void what_the_first_version_wrote_is_still_there(void **state)
+TEST(what_the_first_version_wrote_is_still_there, make_dir, remove_dir)
 {
     const char *dir = *state;
     CLEANUP(arena_free) struct arena arena = {0};
@@ -181,7 +181,7 @@ static void assert_job(struct reader *reader, uint64_t id, enum job_state state,
     assert_int_equal(page.jobs[0].id, id);
 }
 
-static void what_the_first_version_began_goes_on(void **state)
+TEST(what_the_first_version_began_goes_on, make_dir, remove_dir)
 {
     const char *dir = *state;
     CLEANUP(arena_free) struct arena arena = {0};
@@ -212,7 +212,7 @@ static void what_the_first_version_began_goes_on(void **state)
 }
 
 /* Idempotency keys used to stand among other claims. */
-static void keys_of_an_older_version_are_still_taken(void **state)
+TEST(keys_of_an_older_version_are_still_taken, make_dir, remove_dir)
 {
     const char *dir = *state;
     CLEANUP(arena_free) struct arena arena = {0};
@@ -239,16 +239,4 @@ static void keys_of_an_older_version_are_still_taken(void **state)
     assert_int_equal(store->ops->admit(store, &own, &asked, 1, &arena, NULL), RC_OK);
     assert_int_equal(q.answer.holder, 8);
     store->ops->close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIR(a_file_of_a_newer_version_is_refused),
-        IN_DIR(a_file_of_an_older_version_is_brought_up_to_date),
-        IN_DIR(what_the_first_version_wrote_is_still_there),
-        IN_DIR(what_the_first_version_began_goes_on),
-        IN_DIR(keys_of_an_older_version_are_still_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

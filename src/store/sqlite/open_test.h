@@ -1,14 +1,10 @@
 /* open_test.h - a store in a directory of its own, and ways behind its back. */
 #pragma once
+#include "base/test/test.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/temp_dir_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+/* With make_dir and remove_dir around it a test finds a directory in *state. */
 static inline int make_dir(void **state)
 {
     *state = temp_dir_new();
@@ -20,9 +16,6 @@ static inline int remove_dir(void **state)
     temp_dir_free(*state);
     return 0;
 }
-
-/* A test that finds the directory in *state. */
-#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 
 static inline struct store *open_store(const char *dir)
 {

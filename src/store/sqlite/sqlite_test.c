@@ -21,7 +21,7 @@ static void submit(struct store *store, uint64_t job_id, uint64_t exec_id)
     assert_int_equal(store->ops->commit(store, &own, &delta, NULL), RC_OK);
 }
 
-static void a_second_server_is_told_who_has_the_directory(void **state)
+TEST(a_second_server_is_told_who_has_the_directory, make_dir, remove_dir)
 {
     const char *dir = *state;
     struct store *first = open_store(dir);
@@ -37,7 +37,7 @@ static void a_second_server_is_told_who_has_the_directory(void **state)
     second->ops->close(second);
 }
 
-static void only_the_owner_can_look_inside(void **state)
+TEST(only_the_owner_can_look_inside, make_dir, remove_dir)
 {
     static const char *const files[] = {"lock",    "belfry.db",   "belfry.db-wal", "belfry.db-shm",
                                         "logs.db", "logs.db-wal", "logs.db-shm"};
@@ -60,7 +60,7 @@ static void only_the_owner_can_look_inside(void **state)
     temp_dir_free(mem_dup(dir, strlen(dir)));
 }
 
-static void a_damaged_row_is_left_out_and_the_rest_is_served(void **state)
+TEST(a_damaged_row_is_left_out_and_the_rest_is_served, make_dir, remove_dir)
 {
     static const char *const damages[] = {
         "UPDATE live SET state = 99 WHERE id = 4",
@@ -98,7 +98,7 @@ static void a_damaged_row_is_left_out_and_the_rest_is_served(void **state)
     }
 }
 
-static void a_file_that_is_no_database_is_refused(void **state)
+TEST(a_file_that_is_no_database_is_refused, make_dir, remove_dir)
 {
     const char *dir = *state;
     char path[600];
@@ -140,7 +140,7 @@ static bool job_exists(struct store *store, uint64_t id)
     return rc == RC_OK;
 }
 
-static void a_full_disk_keeps_nothing_and_passes(void **state)
+TEST(a_full_disk_keeps_nothing_and_passes, make_dir, remove_dir)
 {
     struct store *store = open_store(*state);
     struct ownership own;
@@ -213,7 +213,7 @@ static bool job_exists_after_a_crash(const char *dir, uint64_t id)
     return exists;
 }
 
-static void what_settle_calls_lost_stays_lost_after_a_crash(void **state)
+TEST(what_settle_calls_lost_stays_lost_after_a_crash, make_dir, remove_dir)
 {
     const char *dir = *state;
     struct store *store = open_store(dir);
@@ -238,7 +238,7 @@ static void what_settle_calls_lost_stays_lost_after_a_crash(void **state)
 }
 
 /* Why settle writes: without it, the commit that nobody saw comes back. */
-static void a_commit_of_unknown_outcome_may_come_back(void **state)
+TEST(a_commit_of_unknown_outcome_may_come_back, make_dir, remove_dir)
 {
     const char *dir = *state;
     struct store *store = open_store(dir);
@@ -255,7 +255,7 @@ static void a_commit_of_unknown_outcome_may_come_back(void **state)
     store->ops->close(store);
 }
 
-static void every_commit_of_a_durable_store_is_a_counted_sync(void **state)
+TEST(every_commit_of_a_durable_store_is_a_counted_sync, make_dir, remove_dir)
 {
     struct store *store = open_store(*state);
     submit(store, 1, 2);
@@ -313,7 +313,7 @@ static void commit_requests(struct store *store, const struct ownership *own, ui
     assert_int_equal(store->ops->commit(store, own, &delta, NULL), RC_OK);
 }
 
-static void keys_that_have_ended_leave_nothing_behind(void **state)
+TEST(keys_that_have_ended_leave_nothing_behind, make_dir, remove_dir)
 {
     enum { DAYS = 16, KEYS = REQUESTS_FRESH / 2 };
     const char *dir = *state;
@@ -334,7 +334,7 @@ static void keys_that_have_ended_leave_nothing_behind(void **state)
 
 /* Prints of two keys may be the same: 2^63 are many, not endless. Here all rows get the print of one
  * that is not theirs, beside their own. */
-static void a_print_only_says_where_to_look(void **state)
+TEST(a_print_only_says_where_to_look, make_dir, remove_dir)
 {
     enum { KEYS = REQUESTS_FRESH + 10 };
     const char *dir = *state;
@@ -356,20 +356,11 @@ static void a_print_only_says_where_to_look(void **state)
     store->ops->close(store);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        IN_DIR(every_commit_of_a_durable_store_is_a_counted_sync),
-        IN_DIR(a_second_server_is_told_who_has_the_directory),
-        IN_DIR(only_the_owner_can_look_inside),
-        IN_DIR(a_damaged_row_is_left_out_and_the_rest_is_served),
-        IN_DIR(a_file_that_is_no_database_is_refused),
-        IN_DIR(a_full_disk_keeps_nothing_and_passes),
-        IN_DIR(what_settle_calls_lost_stays_lost_after_a_crash),
-        IN_DIR(a_commit_of_unknown_outcome_may_come_back),
-        IN_DIR(keys_that_have_ended_leave_nothing_behind),
-        IN_DIR(a_print_only_says_where_to_look),
-    };
+    (void)state;
     log_set_level(LOG_ERROR); /* damage is warned about, on purpose, many times */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(begin, NULL)

@@ -51,7 +51,7 @@ static void write_mb(struct file *f, int count)
         exec(f, "INSERT INTO t (bytes) VALUES (randomblob(1048576))");
 }
 
-static void a_long_log_is_moved_while_the_writer_rests(void **state)
+TEST(a_long_log_is_moved_while_the_writer_rests, make_dir, remove_dir)
 {
     struct file f = file_open(*state);
     write_mb(&f, 20);
@@ -60,7 +60,7 @@ static void a_long_log_is_moved_while_the_writer_rests(void **state)
     file_close(&f);
 }
 
-static void a_short_one_is_left_alone(void **state)
+TEST(a_short_one_is_left_alone, make_dir, remove_dir)
 {
     struct file f = file_open(*state);
     write_mb(&f, 8);
@@ -70,7 +70,7 @@ static void a_short_one_is_left_alone(void **state)
     file_close(&f);
 }
 
-static void a_busy_writer_makes_no_endless_log(void **state)
+TEST(a_busy_writer_makes_no_endless_log, make_dir, remove_dir)
 {
     struct file f = file_open(*state);
     sqlite3_stmt *sums;
@@ -85,14 +85,4 @@ static void a_busy_writer_makes_no_endless_log(void **state)
     assert_int_equal(sqlite3_column_int64(sums, 1), 200LL * MB);
     sqlite3_finalize(sums);
     file_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIR(a_long_log_is_moved_while_the_writer_rests),
-        IN_DIR(a_short_one_is_left_alone),
-        IN_DIR(a_busy_writer_makes_no_endless_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 /* ---- connections that the server closes */
 
-static void an_idle_connection_that_was_closed_is_replaced(void **state)
+TEST(an_idle_connection_that_was_closed_is_replaced)
 {
-    (void)state;
     struct http_limits hasty = limits;
     hasty.idle_timeout_ms = 20;
     struct rig *rig = rig_new(&hasty);
@@ -19,9 +18,8 @@ static void an_idle_connection_that_was_closed_is_replaced(void **state)
     rig_free(rig);
 }
 
-static void a_server_that_wants_to_close_is_not_asked_on_that_connection_again(void **state)
+TEST(a_server_that_wants_to_close_is_not_asked_on_that_connection_again)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/park");
     http_client_send(rig->client, &call);
@@ -89,9 +87,8 @@ static void script_say(struct script *s, const char *text)
     assert_int_equal(send(s->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-static void a_get_that_meets_a_closing_connection_is_repeated(void **state)
+TEST(a_get_that_meets_a_closing_connection_is_repeated)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct script s = script_new(rig);
     struct http_call call = get(rig, "/x");
@@ -112,9 +109,8 @@ static void a_get_that_meets_a_closing_connection_is_repeated(void **state)
     rig_free(rig);
 }
 
-static void a_post_that_may_have_been_heard_is_not_repeated(void **state)
+TEST(a_post_that_may_have_been_heard_is_not_repeated)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct script s = script_new(rig);
     struct http_call call = post(rig, "/x", "{}");
@@ -147,9 +143,8 @@ static void hear_script(struct rig *rig, const char *says)
     script_free(&s);
 }
 
-static void an_answer_without_a_length_ends_with_the_connection(void **state)
+TEST(an_answer_without_a_length_ends_with_the_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "HTTP/1.0 200 OK\r\n\r\nall of this");
     assert_int_equal(rig->heard.status, 200);
@@ -157,9 +152,8 @@ static void an_answer_without_a_length_ends_with_the_connection(void **state)
     rig_free(rig);
 }
 
-static void an_interim_answer_is_skipped(void **state)
+TEST(an_interim_answer_is_skipped)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n"
                      "\r\nok");
@@ -168,9 +162,8 @@ static void an_interim_answer_is_skipped(void **state)
     rig_free(rig);
 }
 
-static void an_answer_that_is_cut_off_is_a_failure(void **state)
+TEST(an_answer_that_is_cut_off_is_a_failure)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
     assert_int_equal(rig->heard.status, 0);
@@ -178,9 +171,8 @@ static void an_answer_that_is_cut_off_is_a_failure(void **state)
     rig_free(rig);
 }
 
-static void an_answer_that_is_not_http_is_a_failure(void **state)
+TEST(an_answer_that_is_not_http_is_a_failure)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "SSH-2.0-OpenSSH_9.2\r\n");
     assert_int_equal(rig->heard.err.rc, RC_CORRUPT); /* there is a server, and it is another one */
@@ -188,9 +180,8 @@ static void an_answer_that_is_not_http_is_a_failure(void **state)
     rig_free(rig);
 }
 
-static void the_body_of_an_interim_answer_is_not_joined_to_the_next(void **state)
+TEST(the_body_of_an_interim_answer_is_not_joined_to_the_next)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "HTTP/1.1 103 Early Hints\r\nContent-Length: 4\r\n\r\nevil"
                      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -204,9 +195,8 @@ enum { LARGE_BYTES = 32 << 20 };
 
 /* The server refuses a body by its head, and the next request follows at once: what libuv still writes of
  * the first must be neither freed nor overwritten, and the second must not go over that connection. */
-static void an_answer_before_the_request_was_sent_ends_the_connection(void **state)
+TEST(an_answer_before_the_request_was_sent_ends_the_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct script s = script_new(rig);
     char *large = mem_new(LARGE_BYTES + 1);
@@ -229,21 +219,4 @@ static void an_answer_before_the_request_was_sent_ends_the_connection(void **sta
     script_free(&s);
     rig_free(rig);
     free(large);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_idle_connection_that_was_closed_is_replaced),
-        cmocka_unit_test(a_server_that_wants_to_close_is_not_asked_on_that_connection_again),
-        cmocka_unit_test(a_get_that_meets_a_closing_connection_is_repeated),
-        cmocka_unit_test(a_post_that_may_have_been_heard_is_not_repeated),
-        cmocka_unit_test(an_answer_without_a_length_ends_with_the_connection),
-        cmocka_unit_test(an_interim_answer_is_skipped),
-        cmocka_unit_test(an_answer_that_is_cut_off_is_a_failure),
-        cmocka_unit_test(an_answer_that_is_not_http_is_a_failure),
-        cmocka_unit_test(the_body_of_an_interim_answer_is_not_joined_to_the_next),
-        cmocka_unit_test(an_answer_before_the_request_was_sent_ends_the_connection),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

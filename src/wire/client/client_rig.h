@@ -4,18 +4,15 @@
  * server saw is in `asked`, what the caller was told in `heard`. */
 #pragma once
 #include "base/mem.h"
+#include "base/test/test.h"
 #include "wire/client/client.h"
 #include "wire/http/http.h"
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct http_limits limits = {
     .head_bytes_max = 1024,

@@ -3,9 +3,8 @@
 
 /* ---- calls */
 
-static void a_call_gets_its_answer(void **state)
+TEST(a_call_gets_its_answer)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = post(rig, "/echo", "{\"a\":1}");
     call.last_event_id = STR("42");
@@ -17,9 +16,8 @@ static void a_call_gets_its_answer(void **state)
     rig_free(rig);
 }
 
-static void an_error_status_is_an_answer_too(void **state)
+TEST(an_error_status_is_an_answer_too)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/busy");
     send_and_wait(rig, &call);
@@ -28,9 +26,8 @@ static void an_error_status_is_an_answer_too(void **state)
     rig_free(rig);
 }
 
-static void an_answer_to_head_has_no_body(void **state)
+TEST(an_answer_to_head_has_no_body)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = post(rig, "/echo", "not sent back");
     call.method = "HEAD";
@@ -42,9 +39,8 @@ static void an_answer_to_head_has_no_body(void **state)
     rig_free(rig);
 }
 
-static void calls_are_made_one_after_another_on_one_connection(void **state)
+TEST(calls_are_made_one_after_another_on_one_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     for (int i = 0; i < 100; i++) {
         struct http_call call = get(rig, "/x");
@@ -58,9 +54,8 @@ static void calls_are_made_one_after_another_on_one_connection(void **state)
     rig_free(rig);
 }
 
-static void a_large_body_goes_and_comes(void **state)
+TEST(a_large_body_goes_and_comes)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     enum { LEN = 3 << 20 };
     struct http_call call = post(rig, "/echo", "");
@@ -73,9 +68,8 @@ static void a_large_body_goes_and_comes(void **state)
     rig_free(rig);
 }
 
-static void an_answer_over_the_limit_is_too_large(void **state)
+TEST(an_answer_over_the_limit_is_too_large)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = post(rig, "/echo", "0123456789");
     call.body_bytes_max = 9;
@@ -84,9 +78,8 @@ static void an_answer_over_the_limit_is_too_large(void **state)
     rig_free(rig);
 }
 
-static void a_target_with_a_line_break_is_not_sent(void **state)
+TEST(a_target_with_a_line_break_is_not_sent)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/a\r\nX-Evil: 1");
     http_client_send(rig->client, &call);
@@ -99,9 +92,8 @@ static void a_target_with_a_line_break_is_not_sent(void **state)
     rig_free(rig);
 }
 
-static void a_prefix_goes_before_every_target(void **state)
+TEST(a_prefix_goes_before_every_target)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     http_client_free(rig->client);
     char url[64];
@@ -113,9 +105,8 @@ static void a_prefix_goes_before_every_target(void **state)
     rig_free(rig);
 }
 
-static void a_program_without_a_loop_hears_of_failure(void **state)
+TEST(a_program_without_a_loop_hears_of_failure)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct http_call call = {.method = "GET", .target = STR("/"), .timeout_ms = 1000};
     struct http_response response;
@@ -129,9 +120,8 @@ static void a_program_without_a_loop_hears_of_failure(void **state)
 
 /* ---- streams */
 
-static void a_stream_is_handed_over_as_it_comes(void **state)
+TEST(a_stream_is_handed_over_as_it_comes)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/stream");
     call.on_data = on_data;
@@ -154,9 +144,8 @@ static void on_tick(uv_timer_t *timer)
     (void)timer;
 }
 
-static void a_stream_that_falls_silent_is_given_up(void **state)
+TEST(a_stream_that_falls_silent_is_given_up)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     uv_timer_t tick; /* so that the loop comes by while nothing happens */
     uv_timer_init(&rig->loop, &tick);
@@ -181,9 +170,8 @@ static void a_stream_that_falls_silent_is_given_up(void **state)
     rig_free(rig);
 }
 
-static void an_error_instead_of_a_stream_is_collected(void **state)
+TEST(an_error_instead_of_a_stream_is_collected)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/busy");
     call.on_data = on_data;
@@ -200,9 +188,8 @@ static void give_up(void *arg, struct str piece)
     http_client_abort(rig->client);
 }
 
-static void a_stream_can_be_given_up_from_within(void **state)
+TEST(a_stream_can_be_given_up_from_within)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/stream");
     call.on_data = give_up;
@@ -219,9 +206,8 @@ static void a_stream_can_be_given_up_from_within(void **state)
 
 /* ---- time and failure */
 
-static void a_call_without_an_answer_times_out(void **state)
+TEST(a_call_without_an_answer_times_out)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/park");
     call.timeout_ms = 50;
@@ -235,9 +221,8 @@ static void a_call_without_an_answer_times_out(void **state)
     rig_free(rig);
 }
 
-static void a_call_in_the_queue_times_out_too(void **state)
+TEST(a_call_in_the_queue_times_out_too)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call endless = get(rig, "/park");
     struct http_call queued = get(rig, "/never");
@@ -251,9 +236,8 @@ static void a_call_in_the_queue_times_out_too(void **state)
     rig_free(rig);
 }
 
-static void nobody_listening_is_said_clearly(void **state)
+TEST(nobody_listening_is_said_clearly)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     http_server_close(rig->server, NULL, NULL); /* and its port is free again */
     struct http_call call = get(rig, "/x");
@@ -267,9 +251,8 @@ static void nobody_listening_is_said_clearly(void **state)
     rig_free(rig);
 }
 
-static void aborting_ends_all_calls_and_the_client_lives_on(void **state)
+TEST(aborting_ends_all_calls_and_the_client_lives_on)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/park");
     http_client_send(rig->client, &call);
@@ -285,9 +268,8 @@ static void aborting_ends_all_calls_and_the_client_lives_on(void **state)
     rig_free(rig);
 }
 
-static void a_name_is_looked_up(void **state)
+TEST(a_name_is_looked_up)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     char url[64];
     snprintf(url, sizeof url, "http://localhost:%u/", rig->port);
@@ -302,9 +284,8 @@ static void a_name_is_looked_up(void **state)
     rig_free(rig);
 }
 
-static void a_client_can_be_freed_at_any_moment(void **state)
+TEST(a_client_can_be_freed_at_any_moment)
 {
-    (void)state;
     struct rig *rig = rig_new(&limits);
     struct http_call call = get(rig, "/x");
     for (int turns = 0; turns < 6; turns++) { /* connecting, sending, waiting, ... */
@@ -316,30 +297,4 @@ static void a_client_can_be_freed_at_any_moment(void **state)
         connect_client(rig);
     }
     rig_free(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_gets_its_answer),
-        cmocka_unit_test(an_error_status_is_an_answer_too),
-        cmocka_unit_test(an_answer_to_head_has_no_body),
-        cmocka_unit_test(calls_are_made_one_after_another_on_one_connection),
-        cmocka_unit_test(a_large_body_goes_and_comes),
-        cmocka_unit_test(an_answer_over_the_limit_is_too_large),
-        cmocka_unit_test(a_target_with_a_line_break_is_not_sent),
-        cmocka_unit_test(a_prefix_goes_before_every_target),
-        cmocka_unit_test(a_program_without_a_loop_hears_of_failure),
-        cmocka_unit_test(a_stream_is_handed_over_as_it_comes),
-        cmocka_unit_test(a_stream_that_falls_silent_is_given_up),
-        cmocka_unit_test(an_error_instead_of_a_stream_is_collected),
-        cmocka_unit_test(a_stream_can_be_given_up_from_within),
-        cmocka_unit_test(a_call_without_an_answer_times_out),
-        cmocka_unit_test(a_call_in_the_queue_times_out_too),
-        cmocka_unit_test(nobody_listening_is_said_clearly),
-        cmocka_unit_test(aborting_ends_all_calls_and_the_client_lives_on),
-        cmocka_unit_test(a_name_is_looked_up),
-        cmocka_unit_test(a_client_can_be_freed_at_any_moment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 #include "wire/client/client_url.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
-
-static void a_url_is_taken_apart(void **state)
+TEST(a_url_is_taken_apart)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct client_url url;
     assert_int_equal(client_url_parse(&arena, STR("http://[::1]:7420/under/here/"), &url, NULL),
@@ -20,9 +15,8 @@ static void a_url_is_taken_apart(void **state)
     assert_true(str_eq(url.prefix, STR("/under/here")));
 }
 
-static void the_port_is_80_unless_said(void **state)
+TEST(the_port_is_80_unless_said)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct client_url url;
     assert_int_equal(client_url_parse(&arena, STR("http://belfry"), &url, NULL), RC_OK);
@@ -38,15 +32,13 @@ static enum rc parse(const char *text)
     return client_url_parse(&arena, str_c(text), &url, NULL);
 }
 
-static void https_is_not_supported(void **state)
+TEST(https_is_not_supported)
 {
-    (void)state;
     assert_int_equal(parse("https://belfry"), RC_UNSUPPORTED);
 }
 
-static void anything_else_is_invalid(void **state)
+TEST(anything_else_is_invalid)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "belfry:7420",
@@ -64,15 +56,4 @@ static void anything_else_is_invalid(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(parse(bad[i]), RC_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_url_is_taken_apart),
-        cmocka_unit_test(the_port_is_80_unless_said),
-        cmocka_unit_test(https_is_not_supported),
-        cmocka_unit_test(anything_else_is_invalid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 /* ---- time */
 
-static void a_slow_head_is_408_however_it_trickles(void **state)
+TEST(a_slow_head_is_408_however_it_trickles)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.head_timeout_ms = 50;
     struct rig *rig = rig_new(&limits);
@@ -17,9 +16,8 @@ static void a_slow_head_is_408_however_it_trickles(void **state)
     rig_free(rig);
 }
 
-static void a_slow_body_is_408(void **state)
+TEST(a_slow_body_is_408)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.body_timeout_ms = 50;
     struct rig *rig = rig_new(&limits);
@@ -30,9 +28,8 @@ static void a_slow_body_is_408(void **state)
     rig_free(rig);
 }
 
-static void an_idle_connection_is_closed_without_a_word(void **state)
+TEST(an_idle_connection_is_closed_without_a_word)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.idle_timeout_ms = 50;
     struct rig *rig = rig_new(&limits);
@@ -46,9 +43,8 @@ static void an_idle_connection_is_closed_without_a_word(void **state)
     rig_free(rig);
 }
 
-static void a_parked_request_has_all_the_time_in_the_world(void **state)
+TEST(a_parked_request_has_all_the_time_in_the_world)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.head_timeout_ms = limits.body_timeout_ms = limits.idle_timeout_ms = 20;
     struct rig *rig = rig_new(&limits);
@@ -63,9 +59,8 @@ static void a_parked_request_has_all_the_time_in_the_world(void **state)
     rig_free(rig);
 }
 
-static void a_reader_that_stops_reading_is_disconnected(void **state)
+TEST(a_reader_that_stops_reading_is_disconnected)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.body_timeout_ms = 50;
     struct rig *rig = rig_new(&limits);
@@ -77,9 +72,8 @@ static void a_reader_that_stops_reading_is_disconnected(void **state)
     rig_free(rig);
 }
 
-static void a_slow_reader_gets_everything(void **state)
+TEST(a_slow_reader_gets_everything)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial_with_window(rig, 4096);
     say(&p, "GET /large HTTP/1.1\r\n" HOST "\r\nGET /after HTTP/1.1\r\n" HOST "\r\n");
@@ -91,9 +85,8 @@ static void a_slow_reader_gets_everything(void **state)
 
 /* ---- leaving */
 
-static void a_client_that_leaves_is_noticed_while_its_request_is_parked(void **state)
+TEST(a_client_that_leaves_is_noticed_while_its_request_is_parked)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -108,9 +101,8 @@ static void a_client_that_leaves_is_noticed_while_its_request_is_parked(void **s
     rig_free(rig);
 }
 
-static void a_client_that_breaks_off_is_noticed_too(void **state)
+TEST(a_client_that_breaks_off_is_noticed_too)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -124,9 +116,8 @@ static void a_client_that_breaks_off_is_noticed_too(void **state)
     rig_free(rig);
 }
 
-static void a_half_closed_client_still_gets_its_answers(void **state)
+TEST(a_half_closed_client_still_gets_its_answers)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\nGET /second HTTP/1.1\r\n" HOST "\r\n");
@@ -141,9 +132,8 @@ static void a_half_closed_client_still_gets_its_answers(void **state)
     rig_free(rig);
 }
 
-static void half_a_request_is_not_answered(void **state)
+TEST(half_a_request_is_not_answered)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhel");
@@ -155,9 +145,8 @@ static void half_a_request_is_not_answered(void **state)
     rig_free(rig);
 }
 
-static void http_1_0_gets_an_answer_that_ends_with_the_connection(void **state)
+TEST(http_1_0_gets_an_answer_that_ends_with_the_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /old HTTP/1.0\r\n\r\n");
@@ -168,9 +157,8 @@ static void http_1_0_gets_an_answer_that_ends_with_the_connection(void **state)
     rig_free(rig);
 }
 
-static void a_handler_can_end_the_connection(void **state)
+TEST(a_handler_can_end_the_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -185,9 +173,8 @@ static void a_handler_can_end_the_connection(void **state)
 
 /* ---- the server goes away */
 
-static void draining_closes_the_idle_and_spares_the_busy(void **state)
+TEST(draining_closes_the_idle_and_spares_the_busy)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer idle = dial(rig);
     struct peer busy = dial(rig);
@@ -206,9 +193,8 @@ static void draining_closes_the_idle_and_spares_the_busy(void **state)
     rig_free(rig);
 }
 
-static void closing_waits_for_requests_that_are_held(void **state)
+TEST(closing_waits_for_requests_that_are_held)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -224,9 +210,8 @@ static void closing_waits_for_requests_that_are_held(void **state)
     free(rig);
 }
 
-static void a_port_in_use_is_said_to_be(void **state)
+TEST(a_port_in_use_is_said_to_be)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct http_server *second = http_server_new(&rig->loop, &usual, handle, refuse, rig);
     uint16_t port;
@@ -238,9 +223,8 @@ static void a_port_in_use_is_said_to_be(void **state)
     rig_free(rig);
 }
 
-static void loops_can_share_a_port(void **state)
+TEST(loops_can_share_a_port)
 {
-    (void)state;
     uv_loop_t loop;
     uv_loop_init(&loop);
     uint16_t port;
@@ -254,27 +238,4 @@ static void loops_can_share_a_port(void **state)
     http_server_close(two, NULL, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_head_is_408_however_it_trickles),
-        cmocka_unit_test(a_slow_body_is_408),
-        cmocka_unit_test(an_idle_connection_is_closed_without_a_word),
-        cmocka_unit_test(a_parked_request_has_all_the_time_in_the_world),
-        cmocka_unit_test(a_reader_that_stops_reading_is_disconnected),
-        cmocka_unit_test(a_slow_reader_gets_everything),
-        cmocka_unit_test(a_client_that_leaves_is_noticed_while_its_request_is_parked),
-        cmocka_unit_test(a_client_that_breaks_off_is_noticed_too),
-        cmocka_unit_test(a_half_closed_client_still_gets_its_answers),
-        cmocka_unit_test(half_a_request_is_not_answered),
-        cmocka_unit_test(http_1_0_gets_an_answer_that_ends_with_the_connection),
-        cmocka_unit_test(a_handler_can_end_the_connection),
-        cmocka_unit_test(draining_closes_the_idle_and_spares_the_busy),
-        cmocka_unit_test(closing_waits_for_requests_that_are_held),
-        cmocka_unit_test(a_port_in_use_is_said_to_be),
-        cmocka_unit_test(loops_can_share_a_port),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static struct rig *guarded_rig(const struct http_limits *limits)
     return rig;
 }
 
-static void a_body_that_is_not_wanted_is_not_read(void **state)
+TEST(a_body_that_is_not_wanted_is_not_read)
 {
-    (void)state;
     struct rig *rig = guarded_rig(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /other HTTP/1.1\r\n" HOST "Content-Length: 90000\r\n\r\n");
@@ -41,9 +40,8 @@ static void a_body_that_is_not_wanted_is_not_read(void **state)
     rig_free(rig);
 }
 
-static void a_refusal_reaches_those_who_send_their_body_all_the_same(void **state)
+TEST(a_refusal_reaches_those_who_send_their_body_all_the_same)
 {
-    (void)state;
     struct rig *rig = guarded_rig(&usual);
     struct peer p = dial(rig);
     char piece[1000];
@@ -58,9 +56,8 @@ static void a_refusal_reaches_those_who_send_their_body_all_the_same(void **stat
     rig_free(rig);
 }
 
-static void whoever_may_come_in_goes_on_as_usual(void **state)
+TEST(whoever_may_come_in_goes_on_as_usual)
 {
-    (void)state;
     struct rig *rig = guarded_rig(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nfirst"
@@ -75,9 +72,8 @@ static void whoever_may_come_in_goes_on_as_usual(void **state)
     rig_free(rig);
 }
 
-static void a_refused_client_gets_no_100(void **state)
+TEST(a_refused_client_gets_no_100)
 {
-    (void)state;
     struct rig *rig = guarded_rig(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /other HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -88,9 +84,8 @@ static void a_refused_client_gets_no_100(void **state)
     rig_free(rig);
 }
 
-static void who_went_ahead_needs_no_100(void **state)
+TEST(who_went_ahead_needs_no_100)
 {
-    (void)state;
     struct rig *rig = guarded_rig(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
@@ -102,9 +97,8 @@ static void who_went_ahead_needs_no_100(void **state)
 }
 
 /* A byte now and then is no progress: otherwise one connection could be kept for ever. */
-static void a_body_that_trickles_is_408(void **state)
+TEST(a_body_that_trickles_is_408)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.body_timeout_ms = 100;
     struct rig *rig = rig_new(&limits);
@@ -116,9 +110,8 @@ static void a_body_that_trickles_is_408(void **state)
     rig_free(rig);
 }
 
-static void a_long_body_may_take_its_time(void **state)
+TEST(a_long_body_may_take_its_time)
 {
-    (void)state;
     enum { PIECE = 16384, PIECES = 6, BODY = PIECE * PIECES };
     static char piece[PIECE];
     struct http_limits limits = usual;
@@ -138,9 +131,8 @@ static void a_long_body_may_take_its_time(void **state)
     rig_free(rig);
 }
 
-static void servers_may_share_one_limit_of_connections(void **state)
+TEST(servers_may_share_one_limit_of_connections)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.connections_max = 2;
     limits.quota = http_quota_new();
@@ -167,9 +159,8 @@ static void servers_may_share_one_limit_of_connections(void **state)
 
 /* ---- floods */
 
-static void the_oldest_stranger_makes_room(void **state)
+TEST(the_oldest_stranger_makes_room)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer friend = dial_friend(rig);
     struct peer older = dial(rig);
@@ -190,9 +181,8 @@ static void the_oldest_stranger_makes_room(void **state)
     rig_free(rig);
 }
 
-static void strangers_that_do_not_read_make_room(void **state)
+TEST(strangers_that_do_not_read_make_room)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer deaf[3];
     for (size_t i = 0; i < COUNT_OF(deaf); i++) {
@@ -209,9 +199,8 @@ static void strangers_that_do_not_read_make_room(void **state)
 }
 
 /* Nor do those whose last answer it is, nor those that have it and do not leave. */
-static void strangers_that_do_not_go_make_room(void **state)
+TEST(strangers_that_do_not_go_make_room)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer deaf = dial_with_window(rig, 4096);
     struct peer slow = dial(rig);
@@ -231,9 +220,8 @@ static void strangers_that_do_not_go_make_room(void **state)
     rig_free(rig);
 }
 
-static void one_address_cannot_have_all(void **state)
+TEST(one_address_cannot_have_all)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.connections_max = 4;
     limits.address_max = 1;
@@ -258,9 +246,8 @@ static void one_address_cannot_have_all(void **state)
 }
 
 /* Each is told so, and does not leave before it must. */
-static void those_refused_of_one_address_leave_room_for_others(void **state)
+TEST(those_refused_of_one_address_leave_room_for_others)
 {
-    (void)state;
     enum { CROWD = 160 };
     struct peer crowd[CROWD];
     struct http_limits limits = usual;
@@ -286,9 +273,8 @@ static void those_refused_of_one_address_leave_room_for_others(void **state)
     rig_free(rig);
 }
 
-static void a_crowd_of_strangers_keeps_nobody_of_its_address_out(void **state)
+TEST(a_crowd_of_strangers_keeps_nobody_of_its_address_out)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.connections_max = 80;
     limits.address_max = 2;
@@ -307,9 +293,8 @@ static void a_crowd_of_strangers_keeps_nobody_of_its_address_out(void **state)
     rig_free(rig);
 }
 
-static void a_stranger_that_says_nothing_is_not_kept_for_long(void **state)
+TEST(a_stranger_that_says_nothing_is_not_kept_for_long)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.stranger_timeout_ms = 50;
     struct rig *rig = rig_new(&limits);
@@ -323,9 +308,8 @@ static void a_stranger_that_says_nothing_is_not_kept_for_long(void **state)
     rig_free(rig);
 }
 
-static void bodies_share_one_budget(void **state)
+TEST(bodies_share_one_budget)
 {
-    (void)state;
     char piece[60000];
     struct http_limits limits = usual;
     limits.buffered_bytes_max = 100000;
@@ -352,9 +336,8 @@ static void bodies_share_one_budget(void **state)
 }
 
 /* Neither by asking on and on behind an answer that they do not read, nor by long heads. */
-static void strangers_cannot_use_up_the_budget(void **state)
+TEST(strangers_cannot_use_up_the_budget)
 {
-    (void)state;
     static char piece[60000];
     enum { CROWD = 20 };
     struct http_limits limits = usual;
@@ -389,9 +372,8 @@ static void strangers_cannot_use_up_the_budget(void **state)
     rig_free(rig);
 }
 
-static void answers_that_strangers_do_not_read_are_bounded(void **state)
+TEST(answers_that_strangers_do_not_read_are_bounded)
 {
-    (void)state;
     struct http_limits limits = usual;
     limits.buffered_bytes_max = 4 << 20; /* a stranger's answer has twice as much */
     struct rig *rig = rig_new(&limits);
@@ -407,9 +389,8 @@ static void answers_that_strangers_do_not_read_are_bounded(void **state)
 }
 
 /* They were counted until the connection did something else, or was closed. */
-static void requests_that_were_answered_hold_nothing(void **state)
+TEST(requests_that_were_answered_hold_nothing)
 {
-    (void)state;
     static const char request[] = "GET /burst HTTP/1.1\r\n" HOST "\r\n";
     enum { BURST = 1000 };
     char piece[60000];
@@ -436,9 +417,8 @@ static void requests_that_were_answered_hold_nothing(void **state)
 }
 
 /* Each step comes in time; the whole would take hours. */
-static void a_body_has_the_time_that_its_bytes_are_worth(void **state)
+TEST(a_body_has_the_time_that_its_bytes_are_worth)
 {
-    (void)state;
     char piece[16384];
     struct http_limits limits = usual;
     limits.body_timeout_ms = 300;
@@ -456,31 +436,4 @@ static void a_body_has_the_time_that_its_bytes_are_worth(void **state)
     hear_refusal(&p, "408 Request Timeout");
     hang_up(&p);
     rig_free(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_that_is_not_wanted_is_not_read),
-        cmocka_unit_test(a_refusal_reaches_those_who_send_their_body_all_the_same),
-        cmocka_unit_test(whoever_may_come_in_goes_on_as_usual),
-        cmocka_unit_test(a_refused_client_gets_no_100),
-        cmocka_unit_test(who_went_ahead_needs_no_100),
-        cmocka_unit_test(a_body_that_trickles_is_408),
-        cmocka_unit_test(a_long_body_may_take_its_time),
-        cmocka_unit_test(servers_may_share_one_limit_of_connections),
-        cmocka_unit_test(the_oldest_stranger_makes_room),
-        cmocka_unit_test(strangers_that_do_not_read_make_room),
-        cmocka_unit_test(strangers_that_do_not_go_make_room),
-        cmocka_unit_test(one_address_cannot_have_all),
-        cmocka_unit_test(a_crowd_of_strangers_keeps_nobody_of_its_address_out),
-        cmocka_unit_test(those_refused_of_one_address_leave_room_for_others),
-        cmocka_unit_test(a_stranger_that_says_nothing_is_not_kept_for_long),
-        cmocka_unit_test(bodies_share_one_budget),
-        cmocka_unit_test(strangers_cannot_use_up_the_budget),
-        cmocka_unit_test(answers_that_strangers_do_not_read_are_bounded),
-        cmocka_unit_test(requests_that_were_answered_hold_nothing),
-        cmocka_unit_test(a_body_has_the_time_that_its_bytes_are_worth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

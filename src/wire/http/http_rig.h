@@ -6,18 +6,15 @@
 #pragma once
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/test/test.h"
 #include "wire/http/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HOST "Host: belfry\r\n"
 

@@ -8,9 +8,8 @@ static void stream_write(struct rig *rig, const char *text)
     assert_int_equal(http_stream_write(rig->parked, str_c(text)), RC_OK);
 }
 
-static void a_stream_is_sent_as_it_is_written(void **state)
+TEST(a_stream_is_sent_as_it_is_written)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
@@ -29,9 +28,8 @@ static void a_stream_is_sent_as_it_is_written(void **state)
     rig_free(rig);
 }
 
-static void a_stream_to_http_1_0_has_no_chunks(void **state)
+TEST(a_stream_to_http_1_0_has_no_chunks)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /stream HTTP/1.0\r\n\r\n");
@@ -45,9 +43,8 @@ static void a_stream_to_http_1_0_has_no_chunks(void **state)
     rig_free(rig);
 }
 
-static void a_stream_that_is_only_asked_for_its_head_has_no_body(void **state)
+TEST(a_stream_that_is_only_asked_for_its_head_has_no_body)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "HEAD /stream HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
@@ -71,9 +68,8 @@ static size_t fill(struct rig *rig, struct str piece)
     return count;
 }
 
-static void a_stream_whose_reader_is_slow_is_bounded(void **state)
+TEST(a_stream_whose_reader_is_slow_is_bounded)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial_with_window(rig, 4096);
     say(&p, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
@@ -91,9 +87,8 @@ static void a_stream_whose_reader_is_slow_is_bounded(void **state)
     rig_free(rig);
 }
 
-static void a_stream_learns_that_its_reader_has_left(void **state)
+TEST(a_stream_learns_that_its_reader_has_left)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
@@ -104,16 +99,4 @@ static void a_stream_learns_that_its_reader_has_left(void **state)
     http_stream_close(rig->parked);
     WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 0);
     rig_free(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_is_sent_as_it_is_written),
-        cmocka_unit_test(a_stream_to_http_1_0_has_no_chunks),
-        cmocka_unit_test(a_stream_that_is_only_asked_for_its_head_has_no_body),
-        cmocka_unit_test(a_stream_whose_reader_is_slow_is_bounded),
-        cmocka_unit_test(a_stream_learns_that_its_reader_has_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 /* ---- answers */
 
-static void an_answer_has_all_it_needs(void **state)
+TEST(an_answer_has_all_it_needs)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhello");
@@ -19,9 +18,8 @@ static void an_answer_has_all_it_needs(void **state)
     rig_free(rig);
 }
 
-static void a_head_request_gets_the_length_but_no_body(void **state)
+TEST(a_head_request_gets_the_length_but_no_body)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "HEAD /abc HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
@@ -32,9 +30,8 @@ static void a_head_request_gets_the_length_but_no_body(void **state)
     rig_free(rig);
 }
 
-static void a_204_has_neither_length_nor_body(void **state)
+TEST(a_204_has_neither_length_nor_body)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /nothing HTTP/1.1\r\n" HOST "\r\n");
@@ -44,9 +41,8 @@ static void a_204_has_neither_length_nor_body(void **state)
     rig_free(rig);
 }
 
-static void headers_of_an_answer_cannot_be_split(void **state)
+TEST(headers_of_an_answer_cannot_be_split)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -61,9 +57,8 @@ static void headers_of_an_answer_cannot_be_split(void **state)
     rig_free(rig);
 }
 
-static void a_request_cut_into_single_bytes_is_answered(void **state)
+TEST(a_request_cut_into_single_bytes_is_answered)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     struct str bytes = STR("POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
@@ -76,9 +71,8 @@ static void a_request_cut_into_single_bytes_is_answered(void **state)
     rig_free(rig);
 }
 
-static void a_thousand_requests_use_one_connection(void **state)
+TEST(a_thousand_requests_use_one_connection)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     for (int i = 0; i < 1000; i++) {
@@ -92,9 +86,8 @@ static void a_thousand_requests_use_one_connection(void **state)
     rig_free(rig);
 }
 
-static void a_large_body_comes_in_and_goes_out_whole(void **state)
+TEST(a_large_body_comes_in_and_goes_out_whole)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     enum { LEN = 100000 };
@@ -114,9 +107,8 @@ static void a_large_body_comes_in_and_goes_out_whole(void **state)
 
 /* ---- order */
 
-static void pipelined_requests_are_answered_in_order(void **state)
+TEST(pipelined_requests_are_answered_in_order)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /1 HTTP/1.1\r\n" HOST "\r\nPOST /echo HTTP/1.1\r\n" HOST
@@ -130,9 +122,8 @@ static void pipelined_requests_are_answered_in_order(void **state)
     rig_free(rig);
 }
 
-static void a_pipelined_request_waits_for_the_one_before(void **state)
+TEST(a_pipelined_request_waits_for_the_one_before)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\nGET /next HTTP/1.1\r\n" HOST "\r\n"
@@ -149,9 +140,8 @@ static void a_pipelined_request_waits_for_the_one_before(void **state)
     rig_free(rig);
 }
 
-static void a_flood_behind_a_parked_request_is_held_back(void **state)
+TEST(a_flood_behind_a_parked_request_is_held_back)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /park HTTP/1.1\r\n" HOST "\r\n");
@@ -171,9 +161,8 @@ static void a_flood_behind_a_parked_request_is_held_back(void **state)
 
 /* ---- refusals */
 
-static void a_refusal_is_a_problem_document_and_closes(void **state)
+TEST(a_refusal_is_a_problem_document_and_closes)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n" HOST "\r\n");
@@ -183,9 +172,8 @@ static void a_refusal_is_a_problem_document_and_closes(void **state)
     rig_free(rig);
 }
 
-static void a_refusal_is_heard_over_an_unfinished_upload(void **state)
+TEST(a_refusal_is_heard_over_an_unfinished_upload)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 1000000\r\n\r\n");
@@ -196,9 +184,8 @@ static void a_refusal_is_heard_over_an_unfinished_upload(void **state)
     rig_free(rig);
 }
 
-static void every_refusal_has_its_status(void **state)
+TEST(every_refusal_has_its_status)
 {
-    (void)state;
     static const struct {
         const char *request;
         const char *status;
@@ -228,9 +215,8 @@ static void say_letters(struct peer *p, size_t count)
     buf_free(&letters);
 }
 
-static void a_long_target_is_told_so(void **state)
+TEST(a_long_target_is_told_so)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET /");
@@ -240,9 +226,8 @@ static void a_long_target_is_told_so(void **state)
     rig_free(rig);
 }
 
-static void a_large_head_is_told_so(void **state)
+TEST(a_large_head_is_told_so)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "GET / HTTP/1.1\r\n" HOST "X: ");
@@ -252,9 +237,8 @@ static void a_large_head_is_told_so(void **state)
     rig_free(rig);
 }
 
-static void one_connection_too_many_is_503(void **state)
+TEST(one_connection_too_many_is_503)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer friends[3];
     for (size_t i = 0; i < COUNT_OF(friends); i++)
@@ -278,9 +262,8 @@ static void one_connection_too_many_is_503(void **state)
 
 /* ---- 100-continue */
 
-static void a_client_that_expects_a_100_gets_it_once(void **state)
+TEST(a_client_that_expects_a_100_gets_it_once)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -293,9 +276,8 @@ static void a_client_that_expects_a_100_gets_it_once(void **state)
     rig_free(rig);
 }
 
-static void a_body_that_is_too_large_gets_no_100(void **state)
+TEST(a_body_that_is_too_large_gets_no_100)
 {
-    (void)state;
     struct rig *rig = rig_new(&usual);
     struct peer p = dial(rig);
     say(&p, "POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
@@ -303,29 +285,4 @@ static void a_body_that_is_too_large_gets_no_100(void **state)
     hear_refusal(&p, "413 Content Too Large");
     hang_up(&p);
     rig_free(rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_has_all_it_needs),
-        cmocka_unit_test(a_head_request_gets_the_length_but_no_body),
-        cmocka_unit_test(a_204_has_neither_length_nor_body),
-        cmocka_unit_test(headers_of_an_answer_cannot_be_split),
-        cmocka_unit_test(a_request_cut_into_single_bytes_is_answered),
-        cmocka_unit_test(a_thousand_requests_use_one_connection),
-        cmocka_unit_test(a_large_body_comes_in_and_goes_out_whole),
-        cmocka_unit_test(pipelined_requests_are_answered_in_order),
-        cmocka_unit_test(a_pipelined_request_waits_for_the_one_before),
-        cmocka_unit_test(a_flood_behind_a_parked_request_is_held_back),
-        cmocka_unit_test(a_refusal_is_a_problem_document_and_closes),
-        cmocka_unit_test(a_refusal_is_heard_over_an_unfinished_upload),
-        cmocka_unit_test(every_refusal_has_its_status),
-        cmocka_unit_test(a_long_target_is_told_so),
-        cmocka_unit_test(a_large_head_is_told_so),
-        cmocka_unit_test(one_connection_too_many_is_503),
-        cmocka_unit_test(a_client_that_expects_a_100_gets_it_once),
-        cmocka_unit_test(a_body_that_is_too_large_gets_no_100),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 #include "wire/http/http.h"
+
+#include "base/test/test.h"
 #include "wire/http/http_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_str(struct str got, const char *want)
 {
@@ -13,9 +11,8 @@ static void assert_str(struct str got, const char *want)
     assert_memory_equal(got.ptr, want, got.len);
 }
 
-static void escapes_are_decoded(void **state)
+TEST(escapes_are_decoded)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct str text;
     assert_true(http_decode(&arena, STR("a%20b%2fc+d"), false, &text));
@@ -24,9 +21,8 @@ static void escapes_are_decoded(void **state)
     assert_str(text, "a b+");
 }
 
-static void bad_escapes_are_not(void **state)
+TEST(bad_escapes_are_not)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct str text;
     assert_false(http_decode(&arena, STR("%"), false, &text));
@@ -35,9 +31,8 @@ static void bad_escapes_are_not(void **state)
     assert_false(http_decode(&arena, STR("a%00b"), false, &text));
 }
 
-static void a_parameter_is_found_by_its_decoded_name(void **state)
+TEST(a_parameter_is_found_by_its_decoded_name)
 {
-    (void)state;
     struct http_request req = {.query = STR("limit=5&st%61te=a%26b+c&flag&bad=%")};
     struct str value;
     assert_true(http_request_param(&req, STR("limit"), &value));
@@ -51,16 +46,14 @@ static void a_parameter_is_found_by_its_decoded_name(void **state)
     arena_free(&req.arena);
 }
 
-static void dates_are_written_as_http_has_them(void **state)
+TEST(dates_are_written_as_http_has_them)
 {
-    (void)state;
     char text[HTTP_DATE_MAX];
     assert_str(http_date(text, 784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
-static void header_text_has_no_control_bytes(void **state)
+TEST(header_text_has_no_control_bytes)
 {
-    (void)state;
     assert_true(http_is_header_text(STR("plain text, \ttabs and \xc3\xa4")));
     assert_false(http_is_header_text(STR("two\r\nlines")));
     assert_false(http_is_header_text(STR("a\0b")));
@@ -73,9 +66,8 @@ static bool accepts(const char *accept, const char *type)
     return http_request_accepts(&req, str_c(type));
 }
 
-static void an_answer_must_be_of_a_type_the_client_takes(void **state)
+TEST(an_answer_must_be_of_a_type_the_client_takes)
 {
-    (void)state;
     struct http_request silent = {0};
     assert_true(http_request_accepts(&silent, STR("application/json")));
     assert_true(accepts("", "application/json"));
@@ -89,27 +81,12 @@ static void an_answer_must_be_of_a_type_the_client_takes(void **state)
     assert_false(accepts("app/*", "application/json"));
 }
 
-static void of_what_a_client_says_the_closest_counts(void **state)
+TEST(of_what_a_client_says_the_closest_counts)
 {
-    (void)state;
     assert_false(accepts("application/json;q=0, */*", "application/json"));
     assert_false(accepts("*/*, application/json; q=0.000", "application/json"));
     assert_false(accepts("application/*;q=0, */*", "application/json"));
     assert_true(accepts("*/*;q=0, application/json", "application/json"));
     assert_true(accepts("application/*;q=0, application/json;q=0.001", "application/json"));
     assert_true(accepts("text/plain;q=", "text/plain"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_are_decoded),
-        cmocka_unit_test(bad_escapes_are_not),
-        cmocka_unit_test(a_parameter_is_found_by_its_decoded_name),
-        cmocka_unit_test(dates_are_written_as_http_has_them),
-        cmocka_unit_test(header_text_has_no_control_bytes),
-        cmocka_unit_test(an_answer_must_be_of_a_type_the_client_takes),
-        cmocka_unit_test(of_what_a_client_says_the_closest_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 #include "base/when.h"
+
+#include "base/test/test.h"
 #include "wire/http/log_frame.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ID "exec_01k5d2vhc0a01"
 
@@ -20,9 +17,8 @@ static const struct log_chunk sample = {
     .bytes = STR_INIT("row 17\n"),
 };
 
-static void frames_read_back_as_they_were_printed(void **state)
+TEST(frames_read_back_as_they_were_printed)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(10000);
     struct log_chunk second = sample;
     second.seq = 4;
@@ -43,9 +39,8 @@ static void frames_read_back_as_they_were_printed(void **state)
     assert_int_equal(rest.len, 0);
 }
 
-static void a_frame_looks_as_the_protocol_says(void **state)
+TEST(a_frame_looks_as_the_protocol_says)
 {
-    (void)state;
     struct str rest = STR(ID " 1 1 3 stdout 1794816000123 7\nrow 17\n\n");
     struct log_chunk chunk;
     CLEANUP(buf_free) struct buf out = BUF(1000);
@@ -55,9 +50,8 @@ static void a_frame_looks_as_the_protocol_says(void **state)
     assert_true(str_eq(buf_str(&out), text));
 }
 
-static void a_frame_may_be_empty(void **state)
+TEST(a_frame_may_be_empty)
 {
-    (void)state;
     struct str rest = STR(ID " 1 1 1 stderr 0 0\n\n");
     struct log_chunk chunk;
     assert_int_equal(log_frame_next(&rest, &chunk, NULL), RC_OK);
@@ -65,9 +59,8 @@ static void a_frame_may_be_empty(void **state)
     assert_int_equal(rest.len, 0);
 }
 
-static void hostile_frames_are_refused(void **state)
+TEST(hostile_frames_are_refused)
 {
-    (void)state;
     static const struct str bad[] = {
         STR_INIT("\n"),
         STR_INIT("x"),
@@ -106,18 +99,16 @@ static void hostile_frames_are_refused(void **state)
     }
 }
 
-static void a_frame_that_announces_too_much_is_refused(void **state)
+TEST(a_frame_that_announces_too_much_is_refused)
 {
-    (void)state;
     struct str rest = STR(ID " 1 1 1 stdout 1 9223372036854775807\nx\n");
     struct log_chunk chunk;
     struct err err;
     assert_int_equal(log_frame_next(&rest, &chunk, &err), RC_TOO_LARGE);
 }
 
-static void a_line_without_an_end_is_refused(void **state)
+TEST(a_line_without_an_end_is_refused)
 {
-    (void)state;
     char bytes[100000];
     memset(bytes, '1', sizeof bytes);
     struct str rest = str_of(bytes, sizeof bytes);
@@ -125,9 +116,8 @@ static void a_line_without_an_end_is_refused(void **state)
     assert_int_equal(log_frame_next(&rest, &chunk, NULL), RC_INVALID);
 }
 
-static void the_longest_line_fits(void **state)
+TEST(the_longest_line_fits)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(10000);
     const struct log_chunk largest = {
         .exec_id = INT64_MAX,
@@ -143,18 +133,4 @@ static void the_longest_line_fits(void **state)
     struct log_chunk back;
     assert_int_equal(log_frame_next(&rest, &back, NULL), RC_OK);
     assert_true(back.token == INT64_MAX && back.seq == INT64_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_read_back_as_they_were_printed),
-        cmocka_unit_test(a_frame_looks_as_the_protocol_says),
-        cmocka_unit_test(a_frame_may_be_empty),
-        cmocka_unit_test(hostile_frames_are_refused),
-        cmocka_unit_test(a_frame_that_announces_too_much_is_refused),
-        cmocka_unit_test(a_line_without_an_end_is_refused),
-        cmocka_unit_test(the_longest_line_fits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Every stream is fed whole and byte by byte: where packets end must not matter. */
 #include "wire/http/sse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 /* Writes what it hears as "id|event|data;" */
 static void note(void *arg, const struct sse_event *event)
@@ -40,9 +37,8 @@ static void assert_heard(const char *stream, const char *expected)
     assert_heard_in_pieces(str_c(stream), 3, expected);
 }
 
-static void events_are_read_as_they_were_printed(void **state)
+TEST(events_are_read_as_they_were_printed)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(1000);
     sse_print(&out, STR("1.17"), STR("log"), STR("{\"text\":\"a\"}"));
     sse_print_ping(&out);
@@ -52,62 +48,53 @@ static void events_are_read_as_they_were_printed(void **state)
     assert_heard(out.ptr, "1.17|log|{\"text\":\"a\"};1.18|end|two\nlines;1.18|message|;");
 }
 
-static void an_event_looks_as_the_protocol_says(void **state)
+TEST(an_event_looks_as_the_protocol_says)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(1000);
     sse_print(&out, STR("4711"), STR("execution"), STR("{}"));
     assert_true(str_eq(buf_str(&out), STR("id: 4711\nevent: execution\ndata: {}\n\n")));
 }
 
-static void lines_may_end_in_any_of_three_ways(void **state)
+TEST(lines_may_end_in_any_of_three_ways)
 {
-    (void)state;
     assert_heard("data: a\r\rdata: b\n\ndata: c\r\n\r\n", "|message|a;|message|b;|message|c;");
 }
 
-static void an_event_without_data_is_none(void **state)
+TEST(an_event_without_data_is_none)
 {
-    (void)state;
     assert_heard("event: x\n\ndata: a\n\n", "|message|a;");
 }
 
-static void an_event_that_is_not_complete_is_not_told(void **state)
+TEST(an_event_that_is_not_complete_is_not_told)
 {
-    (void)state;
     assert_heard("data: a\n\ndata: b\n", "|message|a;");
 }
 
-static void only_the_first_blank_behind_a_colon_is_dropped(void **state)
+TEST(only_the_first_blank_behind_a_colon_is_dropped)
 {
-    (void)state;
     assert_heard("data:a\ndata:  b\ndata\n\n", "|message|a\n b\n;");
 }
 
-static void an_id_stays_until_there_is_another(void **state)
+TEST(an_id_stays_until_there_is_another)
 {
-    (void)state;
     assert_heard("id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
                  "1|message|a;1|message|b;|message|c;");
 }
 
-static void comments_and_unknown_fields_are_passed_over(void **state)
+TEST(comments_and_unknown_fields_are_passed_over)
 {
-    (void)state;
     assert_heard(": hello\nretry: 5\ncolour: red\ndata: a\n\n", "|message|a;");
 }
 
-static void a_byte_order_mark_is_no_part_of_the_first_field(void **state)
+TEST(a_byte_order_mark_is_no_part_of_the_first_field)
 {
-    (void)state;
     assert_heard("\xef\xbb\xbf"
                  "data: a\n\n",
                  "|message|a;");
 }
 
-static void an_endless_line_is_refused(void **state)
+TEST(an_endless_line_is_refused)
 {
-    (void)state;
     char bytes[600];
     memset(bytes, 'x', sizeof bytes);
     struct err err;
@@ -117,31 +104,12 @@ static void an_endless_line_is_refused(void **state)
                      RC_TOO_LARGE);
 }
 
-static void an_endless_event_is_refused(void **state)
+TEST(an_endless_event_is_refused)
 {
-    (void)state;
     struct err err;
     enum rc rc = RC_OK;
     CLEANUP(sse_reader_free) struct sse_reader reader = sse_reader(1000);
     for (int i = 0; i < 200 && rc == RC_OK; i++)
         rc = sse_feed(&reader, STR("data: 0123456789\n"), note, NULL, &err);
     assert_int_equal(rc, RC_TOO_LARGE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_read_as_they_were_printed),
-        cmocka_unit_test(an_event_looks_as_the_protocol_says),
-        cmocka_unit_test(lines_may_end_in_any_of_three_ways),
-        cmocka_unit_test(an_event_without_data_is_none),
-        cmocka_unit_test(an_event_that_is_not_complete_is_not_told),
-        cmocka_unit_test(only_the_first_blank_behind_a_colon_is_dropped),
-        cmocka_unit_test(an_id_stays_until_there_is_another),
-        cmocka_unit_test(comments_and_unknown_fields_are_passed_over),
-        cmocka_unit_test(a_byte_order_mark_is_no_part_of_the_first_field),
-        cmocka_unit_test(an_endless_line_is_refused),
-        cmocka_unit_test(an_endless_event_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 #include "base/id.h"
+
+#include "base/test/test.h"
 #include "wire/json/fields.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 struct inner {
     uint32_t number;
@@ -83,9 +79,8 @@ static void assert_problem(const char *text, const char *field, const char *says
     assert_string_equal(errors.items[0].message.ptr, says);
 }
 
-static void every_kind_lands_in_its_member(void **state)
+TEST(every_kind_lands_in_its_member)
 {
-    (void)state;
     read_text(STR("{\"words\":[\"a\",\"b\"],\"text\":\"x\",\"small\":-5,"
                   "\"id\":\"job_000000000000z\",\"at\":\"1970-01-01T00:00:01Z\","
                   "\"lasting\":\"1s\",\"raw\":[1, 2],\"list\":[{\"flag\":true},"
@@ -106,16 +101,14 @@ static void every_kind_lands_in_its_member(void **state)
     assert_true(str_eq(message.words[1], STR("b")));
 }
 
-static void the_answer_says_which_fields_were_there(void **state)
+TEST(the_answer_says_which_fields_were_there)
 {
-    (void)state;
     read_text(STR("{\"raw\":0,\"text\":null,\"small\":1}"), false);
     assert_int_equal(seen, 1 << 1 | 1 << 5);
 }
 
-static void paths_lead_to_the_place(void **state)
+TEST(paths_lead_to_the_place)
 {
-    (void)state;
     assert_problem("{\"list\":[{\"flag\":true},{\"flag\":1}]}", "list[1].flag",
                    "must be true or false, not a number");
     assert_problem("{\"list\":[{}]}", "list[0].flag", "is required");
@@ -125,17 +118,15 @@ static void paths_lead_to_the_place(void **state)
     assert_problem("{\"words\":[\"a\",\"b\",\"c\"]}", "words", "must have at most 2 items");
 }
 
-static void a_number_must_fit_its_range_and_not_only_its_bits(void **state)
+TEST(a_number_must_fit_its_range_and_not_only_its_bits)
 {
-    (void)state;
     assert_problem("{\"small\":6}", "small", "must be between -5 and 5");
     assert_problem("{\"small\":4294967296}", "small", "must be between -5 and 5");
     assert_problem("{\"small\":1.0}", "small", "must be a whole number");
 }
 
-static void a_line_has_nothing_that_a_terminal_acts_upon(void **state)
+TEST(a_line_has_nothing_that_a_terminal_acts_upon)
 {
-    (void)state;
     assert_problem("{\"text\":\"a\\u001b[2J\"}", "text", "must not have control characters");
     assert_problem("{\"text\":\"a\\u009b2J\"}", "text", "must not have control characters");
     assert_problem("{\"text\":\"a\\u202e\"}", "text", "must not have control characters");
@@ -143,9 +134,8 @@ static void a_line_has_nothing_that_a_terminal_acts_upon(void **state)
     assert_int_equal(errors.count, 0);
 }
 
-static void what_stands_for_absent_cannot_be_given(void **state)
+TEST(what_stands_for_absent_cannot_be_given)
 {
-    (void)state;
     assert_problem("{\"id\":\"job_0000000000000\"}", "id",
                    "must be an id, and nothing has the id zero");
     assert_problem("{\"bound\":\"1970-01-01T00:00:00Z\"}", "bound",
@@ -155,38 +145,33 @@ static void what_stands_for_absent_cannot_be_given(void **state)
     assert_int_equal(message.at_ms, 0);
 }
 
-static void unknown_members_are_passed_over_only_when_asked(void **state)
+TEST(unknown_members_are_passed_over_only_when_asked)
 {
-    (void)state;
     assert_problem("{\"new\":1}", "new", "unknown field");
     read_text(STR("{\"new\":1,\"list\":[{\"flag\":true,\"newer\":2}],\"small\":3}"), true);
     assert_int_equal(errors.count, 0);
     assert_int_equal(message.small, 3);
 }
 
-static void a_mistyped_member_is_a_problem_for_the_lenient_too(void **state)
+TEST(a_mistyped_member_is_a_problem_for_the_lenient_too)
 {
-    (void)state;
     read_text(STR("{\"small\":\"3\"}"), true);
     assert_int_equal(errors.count, 1);
 }
 
-static void what_comes_later_is_always_refused(void **state)
+TEST(what_comes_later_is_always_refused)
 {
-    (void)state;
     assert_problem("{\"soon\":null}", "soon", "is not supported by this version yet");
 }
 
-static void a_document_that_is_no_object_is_one_problem(void **state)
+TEST(a_document_that_is_no_object_is_one_problem)
 {
-    (void)state;
     assert_problem("7", "", "must be an object, not a number");
     assert_int_equal(seen, 0);
 }
 
-static void endless_keys_make_short_paths(void **state)
+TEST(endless_keys_make_short_paths)
 {
-    (void)state;
     struct buf text = BUF(1 << 20);
     buf_add(&text, STR("{\""));
     for (int i = 0; i < 100000; i++)
@@ -198,20 +183,4 @@ static void endless_keys_make_short_paths(void **state)
     buf_free(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_lands_in_its_member),
-        cmocka_unit_test(the_answer_says_which_fields_were_there),
-        cmocka_unit_test(paths_lead_to_the_place),
-        cmocka_unit_test(a_number_must_fit_its_range_and_not_only_its_bits),
-        cmocka_unit_test(a_line_has_nothing_that_a_terminal_acts_upon),
-        cmocka_unit_test(what_stands_for_absent_cannot_be_given),
-        cmocka_unit_test(unknown_members_are_passed_over_only_when_asked),
-        cmocka_unit_test(a_mistyped_member_is_a_problem_for_the_lenient_too),
-        cmocka_unit_test(what_comes_later_is_always_refused),
-        cmocka_unit_test(a_document_that_is_no_object_is_one_problem),
-        cmocka_unit_test(endless_keys_make_short_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

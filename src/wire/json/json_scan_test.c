@@ -1,5 +1,6 @@
 #include "base/mem.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 #include "wire/json/json.h"
 #include "wire/json/json_scan.h"
 
@@ -28,9 +29,8 @@ static struct json read_by(const struct json_rules *rules, struct str text)
 
 /* ---- the scanner */
 
-static void what_is_json_is_accepted(void **state)
+TEST(what_is_json_is_accepted)
 {
-    (void)state;
     static const char *const texts[] = {
         "null",
         " true ",
@@ -49,9 +49,8 @@ static void what_is_json_is_accepted(void **state)
         assert_int_equal(json_check(str_c(texts[i]), JSON_DEPTH_MAX, &err), RC_OK);
 }
 
-static void what_is_not_json_is_refused_where_it_breaks(void **state)
+TEST(what_is_not_json_is_refused_where_it_breaks)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *why;
@@ -84,9 +83,8 @@ static void what_is_not_json_is_refused_where_it_breaks(void **state)
     }
 }
 
-static void depth_counts_open_brackets(void **state)
+TEST(depth_counts_open_brackets)
 {
-    (void)state;
     struct err err;
     assert_int_equal(json_check(nested(64), 64, &err), RC_OK);
     assert_int_equal(json_check(nested(65), 64, &err), RC_INVALID);
@@ -95,9 +93,8 @@ static void depth_counts_open_brackets(void **state)
 }
 
 /* Kinds of brackets are remembered beyond the bits that need no memory of their own. */
-static void brackets_match_at_every_depth(void **state)
+TEST(brackets_match_at_every_depth)
 {
-    (void)state;
     enum { DEPTH = 1000 };
     for (int round = 0; round < 50; round++) {
         struct buf out = BUF(1 << 20);
@@ -117,9 +114,8 @@ static void brackets_match_at_every_depth(void **state)
     }
 }
 
-static void every_prefix_is_refused(void **state)
+TEST(every_prefix_is_refused)
 {
-    (void)state;
     struct str text =
         STR("{\"a\":[1.5e3,true,null,\"\\u00e9\\n\xc3\xa9\",{}],\"b\":{\"c\":[[-1]]}}");
     for (size_t len = 0; len < text.len; len++) {
@@ -133,9 +129,8 @@ static void every_prefix_is_refused(void **state)
 
 /* ---- spans in a document */
 
-static void a_span_keeps_its_text(void **state)
+TEST(a_span_keeps_its_text)
 {
-    (void)state;
     struct json doc = read_by(&json_from_user, STR("{\"payload\": {\"a\" : 1e999, \"a\":[2]} , "
                                                    "\"result\": 18446744073709551616, \"n\": 1}"));
     const struct json *payload = json_get(&doc, STR("payload"));
@@ -149,9 +144,8 @@ static void a_span_keeps_its_text(void **state)
     assert_int_equal(json_get(&doc, STR("n"))->integer, 1);
 }
 
-static void words_and_texts_are_no_spans(void **state)
+TEST(words_and_texts_are_no_spans)
 {
-    (void)state;
     struct json doc = read_by(
         &json_from_user, STR("{\"payload\":null,\"env\":{\"result\":\"a\\n\",\"payload\":true}}"));
     const struct json *env = json_get(&doc, STR("env"));
@@ -160,9 +154,8 @@ static void words_and_texts_are_no_spans(void **state)
     assert_int_equal(json_get(env, STR("payload"))->kind, JSON_BOOL);
 }
 
-static void the_document_around_a_span_is_read_as_ever(void **state)
+TEST(the_document_around_a_span_is_read_as_ever)
 {
-    (void)state;
     static const char *const texts[] = {"{\"payload\":{},\"payload\":{}}",
                                         "{\"payload\":[1}",
                                         "{\"payload\":[\"\\u0000\"]}",
@@ -185,9 +178,8 @@ static struct str enveloped(struct str payload)
     return arena_printf(&arena, "{\"a\":[{\"b\":{\"payload\":%.*s}}]}", STR_ARG(payload));
 }
 
-static void a_span_costs_the_document_no_depth(void **state)
+TEST(a_span_costs_the_document_no_depth)
 {
-    (void)state;
     struct json doc;
     struct err err;
     struct str deep = enveloped(nested(JSON_DEPTH_MAX + 1));
@@ -197,9 +189,8 @@ static void a_span_costs_the_document_no_depth(void **state)
     read_by(&json_from_server, deep);
 }
 
-static void a_span_costs_the_document_no_values(void **state)
+TEST(a_span_costs_the_document_no_values)
 {
-    (void)state;
     enum { COUNT = JSON_VALUES_MAX / 2 };
     char *numbers = arena_bytes(&arena, 2 * COUNT + 1);
     for (size_t i = 0; i < COUNT; i++)
@@ -214,9 +205,8 @@ static void a_span_costs_the_document_no_values(void **state)
     assert_true(str_eq(json_get(&doc.items[2], STR("payload"))->raw, span));
 }
 
-static void any_number_may_be_asked_for(void **state)
+TEST(any_number_may_be_asked_for)
 {
-    (void)state;
     static const struct json_rules rules = {.any_number = true};
     struct json doc = read_by(&rules, STR("[1, 1.5, 1e999, 18446744073709551616]"));
     assert_int_equal(doc.items[0].kind, JSON_INT);
@@ -233,21 +223,11 @@ static int free_arena(void **state)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_json_is_accepted),
-        cmocka_unit_test(what_is_not_json_is_refused_where_it_breaks),
-        cmocka_unit_test(depth_counts_open_brackets),
-        cmocka_unit_test(brackets_match_at_every_depth),
-        cmocka_unit_test(every_prefix_is_refused),
-        cmocka_unit_test(a_span_keeps_its_text),
-        cmocka_unit_test(words_and_texts_are_no_spans),
-        cmocka_unit_test(the_document_around_a_span_is_read_as_ever),
-        cmocka_unit_test(a_span_costs_the_document_no_depth),
-        cmocka_unit_test(a_span_costs_the_document_no_values),
-        cmocka_unit_test(any_number_may_be_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, free_arena);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, free_arena)

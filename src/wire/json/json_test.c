@@ -1,5 +1,6 @@
 #include "base/mem.h"
-#include "base/rng_test.h"
+
+#include "base/test/test.h"
 #include "wire/json/json.h"
 
 #include <stdlib.h>
@@ -27,9 +28,8 @@ static void assert_refused(struct str text, const char *why)
     assert_string_equal(err.text, why);
 }
 
-static void every_kind_of_value_is_read(void **state)
+TEST(every_kind_of_value_is_read)
 {
-    (void)state;
     struct json v = parsed(STR(" [null, true, false, 7, 0.5, \"x\", [], {}] "));
     static const enum json_kind kinds[] = {JSON_NULL,   JSON_BOOL,   JSON_BOOL,  JSON_INT,
                                            JSON_DOUBLE, JSON_STRING, JSON_ARRAY, JSON_OBJECT};
@@ -43,9 +43,8 @@ static void every_kind_of_value_is_read(void **state)
     assert_true(str_eq(v.items[5].string, STR("x")));
 }
 
-static void members_are_found_by_their_keys(void **state)
+TEST(members_are_found_by_their_keys)
 {
-    (void)state;
     struct json v = parsed(STR("{\"a\": 1, \"b\\u0063\": {\"d\": 2}}"));
     assert_int_equal(json_get(&v, STR("a"))->integer, 1);
     assert_int_equal(json_get(json_get(&v, STR("bc")), STR("d"))->integer, 2);
@@ -54,33 +53,29 @@ static void members_are_found_by_their_keys(void **state)
     assert_null(json_get(json_get(&v, STR("a")), STR("a")));
 }
 
-static void a_value_knows_its_own_text(void **state)
+TEST(a_value_knows_its_own_text)
 {
-    (void)state;
     struct json v = parsed(STR(" { \"a\" : [1,  2] , \"b\":\"\\n\"}\n"));
     assert_true(str_eq(v.raw, STR("{ \"a\" : [1,  2] , \"b\":\"\\n\"}")));
     assert_true(str_eq(json_get(&v, STR("a"))->raw, STR("[1,  2]")));
     assert_true(str_eq(json_get(&v, STR("b"))->raw, STR("\"\\n\"")));
 }
 
-static void escapes_stand_for_their_characters(void **state)
+TEST(escapes_stand_for_their_characters)
 {
-    (void)state;
     struct json v =
         parsed(STR("\"\\\"\\\\\\/\\b\\f\\n\\r\\t \\u0041\\u00e4\\u20ac\\ud83d\\udd14!\""));
     assert_true(str_eq(v.string, STR("\"\\/\b\f\n\r\t A\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x94!")));
 }
 
-static void a_text_without_escapes_is_not_copied(void **state)
+TEST(a_text_without_escapes_is_not_copied)
 {
-    (void)state;
     struct str text = STR("\"plain \xe2\x82\xac text that is longer than a word\"");
     assert_ptr_equal(parsed(text).string.ptr, text.ptr + 1);
 }
 
-static void integers_are_exact(void **state)
+TEST(integers_are_exact)
 {
-    (void)state;
     struct json v =
         parsed(STR("[9223372036854775807, -9223372036854775808, -0, 9007199254740993]"));
     assert_true(v.items[0].integer == INT64_MAX);
@@ -89,9 +84,8 @@ static void integers_are_exact(void **state)
     assert_true(v.items[3].integer == INT64_C(9007199254740993)); /* not a double */
 }
 
-static void numbers_with_a_point_or_an_exponent_are_doubles(void **state)
+TEST(numbers_with_a_point_or_an_exponent_are_doubles)
 {
-    (void)state;
     struct json v = parsed(STR("[1.0, 1e2, -2.5E-3, 0e0, 5e-324, 1.7976931348623157e308, 1e-999]"));
     static const double expected[] = {1.0, 100.0, -0.0025, 0.0, 5e-324, 1.7976931348623157e308, 0};
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
@@ -100,17 +94,15 @@ static void numbers_with_a_point_or_an_exponent_are_doubles(void **state)
     }
 }
 
-static void numbers_out_of_range_are_refused(void **state)
+TEST(numbers_out_of_range_are_refused)
 {
-    (void)state;
     assert_refused(STR("9223372036854775808"), "line 1, column 1: number out of range");
     assert_refused(STR("[-9223372036854775809]"), "line 1, column 2: number out of range");
     assert_refused(STR("1e309"), "line 1, column 1: number out of range");
 }
 
-static void malformed_numbers_are_refused(void **state)
+TEST(malformed_numbers_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {"01", "-",    "-a",  "1.",  ".5",        "1.e5", "1e", "1e+",
                                       "+1", "0x10", "1_0", "NaN", "-Infinity", "- 1",  "00"};
     struct json value;
@@ -118,9 +110,8 @@ static void malformed_numbers_are_refused(void **state)
         assert_int_equal(json_parse(str_c(bad[i]), &arena, &value, NULL), RC_INVALID);
 }
 
-static void malformed_texts_are_refused(void **state)
+TEST(malformed_texts_are_refused)
 {
-    (void)state;
     assert_refused(STR("\"a\nb\""),
                    "line 1, column 3: a control character in a string must be escaped");
     assert_refused(STR("\"a\x80\""), "line 1, column 3: this is not UTF-8");
@@ -132,9 +123,8 @@ static void malformed_texts_are_refused(void **state)
                    "line 1, column 6: the text ends early: a string has no closing quote");
 }
 
-static void escapes_that_stand_for_nothing_are_refused(void **state)
+TEST(escapes_that_stand_for_nothing_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "\"\\x\"",
         "\"\\u0000\"",
@@ -153,9 +143,8 @@ static void escapes_that_stand_for_nothing_are_refused(void **state)
         assert_refused(str_c(bad[i]), "line 1, column 2: this escape stands for no character");
 }
 
-static void malformed_structure_is_refused_where_it_breaks(void **state)
+TEST(malformed_structure_is_refused_where_it_breaks)
 {
-    (void)state;
     assert_refused(STR(""), "line 1, column 1: the text ends early: expected a value");
     assert_refused(STR("[1,]"), "line 1, column 4: expected a value");
     assert_refused(STR("[1 2]"), "line 1, column 4: expected ',' or ']'");
@@ -169,15 +158,13 @@ static void malformed_structure_is_refused_where_it_breaks(void **state)
     assert_refused(STR("[1]\0"), "line 1, column 4: something stands behind the value");
 }
 
-static void lines_and_columns_count_characters(void **state)
+TEST(lines_and_columns_count_characters)
 {
-    (void)state;
     assert_refused(STR("{\n  \"\xc3\xa4\xe2\x82\xac\": x}"), "line 2, column 9: expected a value");
 }
 
-static void duplicate_keys_are_refused(void **state)
+TEST(duplicate_keys_are_refused)
 {
-    (void)state;
     assert_refused(STR("{\"a\":1,\"b\":2,\"a\":3}"),
                    "line 1, column 18: a key stands here twice: a");
     assert_refused(STR("{\"a\":1,\"\\u0061\":3}"), "line 1, column 17: a key stands here twice: a");
@@ -198,9 +185,8 @@ static struct str large_object(size_t count, size_t twin)
     return text;
 }
 
-static void duplicate_keys_are_found_among_very_many(void **state)
+TEST(duplicate_keys_are_found_among_very_many)
 {
-    (void)state;
     struct json value;
     struct err err;
     struct str good = large_object(200000, 200000);
@@ -218,17 +204,15 @@ static struct str nested(size_t depth)
     return str_of(text, 2 * depth);
 }
 
-static void depth_is_limited(void **state)
+TEST(depth_is_limited)
 {
-    (void)state;
     parsed(nested(JSON_DEPTH_MAX));
     assert_refused(nested(JSON_DEPTH_MAX + 1), "line 1, column 65: nested too deeply");
     assert_refused(nested(1000000), "line 1, column 65: nested too deeply");
 }
 
-static void siblings_do_not_add_to_the_depth(void **state)
+TEST(siblings_do_not_add_to_the_depth)
 {
-    (void)state;
     struct buf out = BUF(1 << 20);
     buf_add_char(&out, '[');
     for (int i = 0; i < 1000; i++)
@@ -240,9 +224,8 @@ static void siblings_do_not_add_to_the_depth(void **state)
     buf_free(&out);
 }
 
-static void the_number_of_values_is_limited(void **state)
+TEST(the_number_of_values_is_limited)
 {
-    (void)state;
     size_t len = 2 * (size_t)JSON_VALUES_MAX + 1; /* with the array itself one too many */
     char *text = mem_new(len);
     for (size_t i = 0; i < len; i++)
@@ -256,9 +239,8 @@ static void the_number_of_values_is_limited(void **state)
     free(text);
 }
 
-static void strings_of_every_length_are_scanned_right(void **state)
+TEST(strings_of_every_length_are_scanned_right)
 {
-    (void)state;
     static const char specials[] = {'"', '\\', '\x1f', '\x80'};
     char text[64];
     for (size_t len = 0; len < 40; len++) {
@@ -337,9 +319,8 @@ static void rewrite(struct json_writer *w, const struct json *v)
     }
 }
 
-static void what_is_written_reads_back_and_is_written_the_same(void **state)
+TEST(what_is_written_reads_back_and_is_written_the_same)
 {
-    (void)state;
     struct buf first = BUF(1 << 20);
     struct buf second = BUF(1 << 20);
     for (int i = 0; i < 3000; i++) {
@@ -356,9 +337,8 @@ static void what_is_written_reads_back_and_is_written_the_same(void **state)
     buf_free(&second);
 }
 
-static void every_prefix_of_a_document_is_refused(void **state)
+TEST(every_prefix_of_a_document_is_refused)
 {
-    (void)state;
     struct str text = STR("{\"a\": [1, -2.5e3, \"\\u20ac\\ud83d\\udd14\", true, null], \"b\": {}}");
     struct json value;
     for (size_t len = 0; len < text.len; len++) {
@@ -377,31 +357,11 @@ static int free_arena(void **state)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int begin(void **state)
 {
-    rng = rng_for_test(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_value_is_read),
-        cmocka_unit_test(members_are_found_by_their_keys),
-        cmocka_unit_test(a_value_knows_its_own_text),
-        cmocka_unit_test(escapes_stand_for_their_characters),
-        cmocka_unit_test(a_text_without_escapes_is_not_copied),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(numbers_with_a_point_or_an_exponent_are_doubles),
-        cmocka_unit_test(numbers_out_of_range_are_refused),
-        cmocka_unit_test(malformed_numbers_are_refused),
-        cmocka_unit_test(malformed_texts_are_refused),
-        cmocka_unit_test(escapes_that_stand_for_nothing_are_refused),
-        cmocka_unit_test(malformed_structure_is_refused_where_it_breaks),
-        cmocka_unit_test(lines_and_columns_count_characters),
-        cmocka_unit_test(duplicate_keys_are_refused),
-        cmocka_unit_test(duplicate_keys_are_found_among_very_many),
-        cmocka_unit_test(depth_is_limited),
-        cmocka_unit_test(siblings_do_not_add_to_the_depth),
-        cmocka_unit_test(the_number_of_values_is_limited),
-        cmocka_unit_test(strings_of_every_length_are_scanned_right),
-        cmocka_unit_test(what_is_written_reads_back_and_is_written_the_same),
-        cmocka_unit_test(every_prefix_of_a_document_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, free_arena);
+    (void)state;
+    rng = test_rng();
+    return 0;
 }
+
+TEST_GROUP(begin, free_arena)

@@ -4,13 +4,11 @@
  * machine does not matter. */
 #include "wire/json/json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum {
     SMALL = 20000, /* members, items or characters */
@@ -112,9 +110,8 @@ static double seconds_for(struct str text)
     return best;
 }
 
-static void reading_takes_time_in_proportion_to_the_text(void **state)
+TEST(reading_takes_time_in_proportion_to_the_text)
 {
-    (void)state;
     static const struct {
         const char *name;
         document_writer *write;
@@ -144,9 +141,8 @@ static void reading_takes_time_in_proportion_to_the_text(void **state)
     }
 }
 
-static void writing_takes_time_in_proportion_to_the_text(void **state)
+TEST(writing_takes_time_in_proportion_to_the_text)
 {
-    (void)state;
     double took[2];
     for (int large = 0; large < 2; large++) {
         size_t count = large ? GROWTH * (size_t)SMALL : SMALL;
@@ -164,13 +160,4 @@ static void writing_takes_time_in_proportion_to_the_text(void **state)
         }
     }
     assert_true(took[1] < RATIO_MAX * (took[0] > 50e-6 ? took[0] : 50e-6));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_takes_time_in_proportion_to_the_text),
-        cmocka_unit_test(writing_takes_time_in_proportion_to_the_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 #include "wire/json/json_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static struct json parse(struct arena *arena, const char *text)
 {
@@ -13,9 +10,8 @@ static struct json parse(struct arena *arena, const char *text)
 }
 
 /* The examples in the appendix of RFC 7386. */
-static void a_merge_patch_makes_of_a_document_what_the_rfc_says(void **state)
+TEST(a_merge_patch_makes_of_a_document_what_the_rfc_says)
 {
-    (void)state;
     static const struct {
         const char *target;
         const char *patch;
@@ -48,9 +44,8 @@ static void a_merge_patch_makes_of_a_document_what_the_rfc_says(void **state)
     }
 }
 
-static void documents_are_the_same_however_they_are_written(void **state)
+TEST(documents_are_the_same_however_they_are_written)
 {
-    (void)state;
     static const struct {
         const char *a;
         const char *b;
@@ -84,13 +79,4 @@ static void documents_are_the_same_however_they_are_written(void **state)
         assert_int_equal(json_same(&b, &a, &arena), cases[i].same);
         assert_true(json_same(&a, &a, &arena));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_merge_patch_makes_of_a_document_what_the_rfc_says),
-        cmocka_unit_test(documents_are_the_same_however_they_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

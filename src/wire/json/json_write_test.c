@@ -1,10 +1,6 @@
 #include "wire/json/json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static struct buf out = {.max = 10000};
 
@@ -24,9 +20,8 @@ static int release(void **state)
 
 #define assert_written(expected) assert_true(str_eq(buf_str(&out), STR(expected)))
 
-static void commas_come_by_themselves(void **state)
+TEST(commas_come_by_themselves, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
     json_put_int(&w, "a", 1);
@@ -42,42 +37,37 @@ static void commas_come_by_themselves(void **state)
     assert_written("{\"a\":1,\"b\":[true,{},null],\"c\":\"x\"}");
 }
 
-static void special_characters_are_escaped(void **state)
+TEST(special_characters_are_escaped, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_str(&w, STR("\"\\\b\f\n\r\t\x01\x1f/\x7f \xe2\x82\xac"));
     assert_written("\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f/\x7f \xe2\x82\xac\"");
 }
 
-static void a_nul_is_replaced_since_no_reader_takes_it(void **state)
+TEST(a_nul_is_replaced_since_no_reader_takes_it, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_str(&w, STR("a\0b"));
     assert_written("\"a\xef\xbf\xbd"
                    "b\"");
 }
 
-static void every_bad_byte_becomes_a_replacement(void **state)
+TEST(every_bad_byte_becomes_a_replacement, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_str(&w, STR("a\xff\xe2\x82z\xc0\xaf"));
     assert_written("\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
-static void no_text_at_all_is_the_empty_text(void **state)
+TEST(no_text_at_all_is_the_empty_text, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_str(&w, str_of(NULL, 0));
     assert_written("\"\"");
 }
 
-static void keys_of_others_are_escaped_too(void **state)
+TEST(keys_of_others_are_escaped_too, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
     json_key_str(&w, STR("a\"b"));
@@ -86,9 +76,8 @@ static void keys_of_others_are_escaped_too(void **state)
     assert_written("{\"a\\\"b\":1}");
 }
 
-static void doubles_are_short_and_stay_doubles(void **state)
+TEST(doubles_are_short_and_stay_doubles, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_open_array(&w);
     json_double(&w, 0.1);
@@ -100,9 +89,8 @@ static void doubles_are_short_and_stay_doubles(void **state)
     assert_written("[0.1,5.0,-0.0,1e+300,0.3333333333333333]");
 }
 
-static void a_moment_that_has_not_come_is_null(void **state)
+TEST(a_moment_that_has_not_come_is_null, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
     json_put_when(&w, "started_at", 0);
@@ -111,17 +99,15 @@ static void a_moment_that_has_not_come_is_null(void **state)
     assert_written("{\"started_at\":null,\"created_at\":\"2026-11-16T08:00:00.123Z\"}");
 }
 
-static void ids_are_text_behind_a_prefix(void **state)
+TEST(ids_are_text_behind_a_prefix, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_id(&w, "job_", 31);
     assert_written("\"job_000000000000z\"");
 }
 
-static void members_of_another_object_are_spliced_in(void **state)
+TEST(members_of_another_object_are_spliced_in, clear)
 {
-    (void)state;
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
     json_put_int(&w, "a", 1);
@@ -132,9 +118,8 @@ static void members_of_another_object_are_spliced_in(void **state)
     assert_written("{\"a\":1,\"b\": 2, \"c\": {},\"d\":[3]}");
 }
 
-static void a_full_buffer_is_remembered(void **state)
+TEST(a_full_buffer_is_remembered, clear)
 {
-    (void)state;
     struct buf small = BUF(8);
     struct json_writer w = JSON_WRITER(&small);
     json_open(&w);
@@ -144,20 +129,4 @@ static void a_full_buffer_is_remembered(void **state)
     buf_free(&small);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(commas_come_by_themselves, clear),
-        cmocka_unit_test_setup(special_characters_are_escaped, clear),
-        cmocka_unit_test_setup(a_nul_is_replaced_since_no_reader_takes_it, clear),
-        cmocka_unit_test_setup(every_bad_byte_becomes_a_replacement, clear),
-        cmocka_unit_test_setup(no_text_at_all_is_the_empty_text, clear),
-        cmocka_unit_test_setup(keys_of_others_are_escaped_too, clear),
-        cmocka_unit_test_setup(doubles_are_short_and_stay_doubles, clear),
-        cmocka_unit_test_setup(a_moment_that_has_not_come_is_null, clear),
-        cmocka_unit_test_setup(ids_are_text_behind_a_prefix, clear),
-        cmocka_unit_test_setup(members_of_another_object_are_spliced_in, clear),
-        cmocka_unit_test_setup(a_full_buffer_is_remembered, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

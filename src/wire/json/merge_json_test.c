@@ -1,10 +1,6 @@
 #include "wire/json/merge_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static void expect(const char *const *texts, size_t count, size_t limit, const char *merged)
 {
@@ -20,9 +16,8 @@ static void expect(const char *const *texts, size_t count, size_t limit, const c
     assert_string_equal(arena_zstr(&arena, buf_str(&out)), merged);
 }
 
-static void counts_are_added_up_and_the_rest_is_not(void **state)
+TEST(counts_are_added_up_and_the_rest_is_not)
 {
-    (void)state;
     const char *const texts[] = {
         "{\"time\":\"2026-01-01T00:00:00.000Z\",\"uptime_ms\":5,\"jobs\":{\"active\":2},"
         "\"workers\":{\"count\":3,\"slots\":8,\"busy\":1}}",
@@ -34,9 +29,8 @@ static void counts_are_added_up_and_the_rest_is_not(void **state)
            "\"workers\":{\"count\":3,\"slots\":8,\"busy\":3}}");
 }
 
-static void the_same_thing_is_merged_and_others_stand_beside_it(void **state)
+TEST(the_same_thing_is_merged_and_others_stand_beside_it)
 {
-    (void)state;
     const char *const texts[] = {
         "{\"workers\":[{\"worker_id\":\"wrk_1\",\"status\":\"away\",\"slots\":4,\"busy\":1},"
         "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}",
@@ -47,9 +41,8 @@ static void the_same_thing_is_merged_and_others_stand_beside_it(void **state)
            "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}");
 }
 
-static void of_who_only_counts_nothing_else_is_believed(void **state)
+TEST(of_who_only_counts_nothing_else_is_believed)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     CLEANUP(buf_free) struct buf out = BUF(1 << 10);
     struct json docs[2];
@@ -70,9 +63,8 @@ static void of_who_only_counts_nothing_else_is_believed(void **state)
                         "{\"name\":\"a\",\"depth\":3,\"concurrency\":null,\"paused\":false}");
 }
 
-static void pages_of_all_make_one_page_by_name(void **state)
+TEST(pages_of_all_make_one_page_by_name)
 {
-    (void)state;
     const char *const texts[] = {
         "{\"queues\":[{\"name\":\"b\",\"depth\":1,\"concurrency\":null}],\"next_cursor\":null,"
         "\"total\":1,\"total_is_estimate\":false}",
@@ -89,9 +81,8 @@ static void pages_of_all_make_one_page_by_name(void **state)
            "\"total\":3,\"total_is_estimate\":true}");
 }
 
-static void a_breaker_is_as_open_as_anybody_finds_it(void **state)
+TEST(a_breaker_is_as_open_as_anybody_finds_it)
 {
-    (void)state;
     const char *const texts[] = {
         "{\"breakers\":[{\"target\":\"x\",\"state\":\"closed\",\"calls\":3,\"opened_at\":null}]}",
         "{\"breakers\":[{\"target\":\"x\",\"state\":\"open\",\"calls\":9,"
@@ -102,24 +93,10 @@ static void a_breaker_is_as_open_as_anybody_finds_it(void **state)
            "\"opened_at\":\"2026-01-01T00:00:00.000Z\"}]}");
 }
 
-static void one_answer_stays_as_it_is(void **state)
+TEST(one_answer_stays_as_it_is)
 {
-    (void)state;
     const char *const texts[] = {"{\"queues\":[],\"next_cursor\":null,\"x\":[1,2],\"y\":1.5}"};
     expect(texts, 1, 0, "{\"queues\":[],\"next_cursor\":null}");
     const char *const other[] = {"{\"x\":[1,2],\"y\":1.5,\"z\":null,\"b\":false}"};
     expect(other, 1, 0, "{\"x\":[1,2],\"y\":1.5,\"z\":null,\"b\":false}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_added_up_and_the_rest_is_not),
-        cmocka_unit_test(the_same_thing_is_merged_and_others_stand_beside_it),
-        cmocka_unit_test(of_who_only_counts_nothing_else_is_believed),
-        cmocka_unit_test(pages_of_all_make_one_page_by_name),
-        cmocka_unit_test(a_breaker_is_as_open_as_anybody_finds_it),
-        cmocka_unit_test(one_answer_stays_as_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 #include "base/date.h"
+
+#include "base/test/test.h"
 #include "wire/message/calendar_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 static struct field_errors errors;
@@ -56,9 +53,8 @@ static void expect_errors(const char *text, const char *fields)
         fail_msg("'%.*s' instead of '%s'", STR_ARG(buf_str(&found)), fields);
 }
 
-static void all_three_kinds_become_one_calendar(void **state)
+TEST(all_three_kinds_become_one_calendar, start)
 {
-    (void)state;
     struct calendar calendar;
     assert_int_equal(
         parse("{\"dates\": [\"2026-12-25\", \"2026-12-26/2026-12-31\", \"2027-01-06\"],"
@@ -76,18 +72,16 @@ static void all_three_kinds_become_one_calendar(void **state)
     assert_int_equal(until_s, date_to_days(2027, 1, 1) * 86400);
 }
 
-static void an_empty_document_is_an_empty_calendar(void **state)
+TEST(an_empty_document_is_an_empty_calendar, start)
 {
-    (void)state;
     struct calendar calendar;
     int64_t until_s;
     assert_int_equal(parse("{\"dates\": []}", &calendar), RC_OK);
     assert_false(calendar_covers(&calendar, zone_utc(), 0, &until_s));
 }
 
-static void every_problem_is_reported_where_it_is(void **state)
+TEST(every_problem_is_reported_where_it_is, start)
 {
-    (void)state;
     expect_errors("{\"dates\": [\"2026-12-25\", \"2026-02-29\", 7], \"weekly\": \"Sat\"}",
                   "dates[1] dates[2] weekly");
     expect_errors("{\"windows\": [{\"from\": \"2026-11-20T22:00\"}, 1,"
@@ -97,9 +91,8 @@ static void every_problem_is_reported_where_it_is(void **state)
     expect_errors("[]", "");
 }
 
-static void entries_over_the_limit_are_refused_once(void **state)
+TEST(entries_over_the_limit_are_refused_once, start)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(1 << 20);
     buf_add(&text, STR("{\"dates\": [\"2026-12-25\""));
     for (int i = 0; i < CALENDAR_ENTRIES_MAX; i++)
@@ -108,11 +101,8 @@ static void entries_over_the_limit_are_refused_once(void **state)
     expect_errors(text.ptr, "dates");
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-static void a_document_says_its_policy_and_its_zone(void **state)
+TEST(a_document_says_its_policy_and_its_zone, start)
 {
-    (void)state;
     struct almanac almanac;
     assert_int_equal(parse_almanac("{}", &almanac), RC_OK);
     assert_int_equal(almanac.policy, CALENDAR_SKIP);
@@ -132,9 +122,8 @@ static void a_document_says_its_policy_and_its_zone(void **state)
     "BEGIN:VCALENDAR\\r\\n" extra "BEGIN:VEVENT\\r\\nDTSTART;VALUE=DATE:20261225\\r\\nEND:VEVENT"  \
     "\\r\\nEND:VCALENDAR\\r\\n"
 
-static void an_ical_text_adds_its_events(void **state)
+TEST(an_ical_text_adds_its_events, start)
 {
-    (void)state;
     struct almanac almanac;
     int64_t until_s;
     assert_int_equal(parse_almanac("{\"ical\": \"" ICS(
@@ -151,9 +140,8 @@ static void an_ical_text_adds_its_events(void **state)
     expect_errors("{\"ical\": \"hello\"}", "ical");
 }
 
-static void a_calendar_is_shown_with_its_document_when_there_is_one(void **state)
+TEST(a_calendar_is_shown_with_its_document_when_there_is_one, start)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(1 << 10);
     struct json_writer w = JSON_WRITER(&out);
     struct calendar_rec rec = {.name = STR("a"), .version = 2, .changed_by = STR("key:admin")};
@@ -165,18 +153,11 @@ static void a_calendar_is_shown_with_its_document_when_there_is_one(void **state
     assert_non_null(memmem(text.ptr, text.len, "\"document\":{\"dates\":[]}", 23));
 }
 
-int main(void)
+static int end(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(all_three_kinds_become_one_calendar),
-        TEST(an_empty_document_is_an_empty_calendar),
-        TEST(every_problem_is_reported_where_it_is),
-        TEST(entries_over_the_limit_are_refused_once),
-        TEST(a_document_says_its_policy_and_its_zone),
-        TEST(an_ical_text_adds_its_events),
-        TEST(a_calendar_is_shown_with_its_document_when_there_is_one),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
     arena_free(&arena);
-    return failed;
+    return 0;
 }
+
+TEST_GROUP(NULL, end)

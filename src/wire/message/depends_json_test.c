@@ -1,8 +1,7 @@
 #include "wire/message/spec_rig.h"
 
-static void jobs_to_wait_for_are_named_by_id_number_or_name(void **state)
+TEST(jobs_to_wait_for_are_named_by_id_number_or_name)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"depends_on\": ["
                                "{\"job\": \"job_0000000000007\"},"
                                "{\"job\": \"#2\", \"type\": \"failure\"},"
@@ -18,9 +17,8 @@ static void jobs_to_wait_for_are_named_by_id_number_or_name(void **state)
     assert_int_equal(spec.depends_on[2].type, DEPENDS_COMPLETION);
 }
 
-static void dependencies_that_make_no_sense_are_refused(void **state)
+TEST(dependencies_that_make_no_sense_are_refused)
 {
-    (void)state;
     static const char *const jobs[] = {
         "x", "#", "#x", "#-1", "job_7", "name:", "exec_0000000000007", "#99999999999999999999"};
     for (size_t i = 0; i < COUNT_OF(jobs); i++) {
@@ -35,9 +33,8 @@ static void dependencies_that_make_no_sense_are_refused(void **state)
                           "depends_on[0].type", "must be one of success, failure and completion");
 }
 
-static void one_dependency_too_many_is_refused(void **state)
+TEST(one_dependency_too_many_is_refused)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf text = BUF(1 << 20);
     buf_add(&text, STR("{\"command\": \"x\", \"depends_on\": ["));
     for (int i = 0; i <= SPEC_DEPENDS_MAX; i++)
@@ -48,12 +45,4 @@ static void one_dependency_too_many_is_refused(void **state)
     assert_non_null(strstr(errors.items[0].message.ptr, "10000"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_to_wait_for_are_named_by_id_number_or_name),
-        cmocka_unit_test(dependencies_that_make_no_sense_are_refused),
-        cmocka_unit_test(one_dependency_too_many_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,11 +1,9 @@
 #include "base/id.h"
+
+#include "base/test/test.h"
 #include "wire/message/explain_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_printed(const struct command *cmd, const char *expected)
 {
@@ -16,9 +14,8 @@ static void assert_printed(const struct command *cmd, const char *expected)
     assert_string_equal(out.ptr, expected);
 }
 
-static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
+TEST(what_a_blocker_has_is_printed_and_nothing_else)
 {
-    (void)state;
     static const uint64_t holders[] = {3, 4};
     const struct blocker blockers[] = {
         {.kind = BLOCKER_QUEUE_PAUSED,
@@ -58,9 +55,8 @@ static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
         "\"ahead_is_min\":true}],\"warnings\":[]}");
 }
 
-static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **state)
+TEST(a_job_without_an_execution_to_speak_of_has_its_own_status)
 {
-    (void)state;
     const struct explanation explanation = {.summary = STR("over")};
     struct command cmd = {
         .reply = {
@@ -71,23 +67,12 @@ static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **sta
               "\"warnings\":[]}");
 }
 
-static void every_kind_has_a_word_of_its_own(void **state)
+TEST(every_kind_has_a_word_of_its_own)
 {
-    (void)state;
     for (int i = BLOCKER_NONE + 1; i < BLOCKER_KINDS; i++) {
         assert_true(blocker_kind_name((enum blocker_kind)i).len > 0);
         for (int j = BLOCKER_NONE + 1; j < i; j++)
             assert_false(str_eq(blocker_kind_name((enum blocker_kind)i),
                                 blocker_kind_name((enum blocker_kind)j)));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_blocker_has_is_printed_and_nothing_else),
-        cmocka_unit_test(a_job_without_an_execution_to_speak_of_has_its_own_status),
-        cmocka_unit_test(every_kind_has_a_word_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

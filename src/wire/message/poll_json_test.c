@@ -1,12 +1,9 @@
 #include "base/id.h"
+
+#include "base/test/test.h"
 #include "wire/message/poll_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 static struct buf out = {.max = 64 << 20};
@@ -78,9 +75,8 @@ static struct hello hello_of(struct str text)
     return hello;
 }
 
-static void a_registration_reads_back_as_it_was_printed(void **state)
+TEST(a_registration_reads_back_as_it_was_printed, clear)
 {
-    (void)state;
     const struct str queues[] = {STR_INIT("default"), STR_INIT("mail")};
     const struct str handlers[] = {STR_INIT("mail/send")};
     const struct hello hello = {
@@ -108,9 +104,8 @@ static void a_registration_reads_back_as_it_was_printed(void **state)
 }
 
 /* An older server refuses what it does not know. */
-static void a_registration_leaves_out_what_is_not_known(void **state)
+TEST(a_registration_leaves_out_what_is_not_known, clear)
 {
-    (void)state;
     hello_print(&out, &(struct hello){.name = STR("a"), .slots = 1, .runs_commands = true});
     assert_true(str_eq(buf_str(&out), STR("{\"name\":\"a\",\"slots\":1,\"commands\":true}")));
     struct hello back = hello_of(buf_str(&out));
@@ -118,17 +113,15 @@ static void a_registration_leaves_out_what_is_not_known(void **state)
     assert_int_equal(back.replaces, 0);
 }
 
-static void a_worker_without_handlers_runs_commands(void **state)
+TEST(a_worker_without_handlers_runs_commands, clear)
 {
-    (void)state;
     assert_true(hello_of(STR("{\"name\":\"a\",\"slots\":1}")).runs_commands);
     assert_false(hello_of(STR("{\"name\":\"a\",\"slots\":1,\"handlers\":[\"x\"]}")).runs_commands);
     assert_false(hello_of(STR("{\"name\":\"a\",\"slots\":1,\"commands\":false}")).runs_commands);
 }
 
-static void a_bad_registration_is_refused(void **state)
+TEST(a_bad_registration_is_refused, clear)
 {
-    (void)state;
     assert_hello_problem("{\"slots\":1}", "name", "is required");
     assert_hello_problem("{\"name\":\"a\"}", "slots", "is required");
     assert_hello_problem("{\"name\":\"a\",\"slots\":0}", "slots", "must be between 1 and 10000");
@@ -146,9 +139,8 @@ static void a_bad_registration_is_refused(void **state)
                          "must be a string, not a number");
 }
 
-static void a_welcome_reads_back_as_it_was_printed(void **state)
+TEST(a_welcome_reads_back_as_it_was_printed, clear)
 {
-    (void)state;
     const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000, 45000, 90000};
     struct welcome back;
     welcome_print(&out, &welcome);
@@ -156,9 +148,8 @@ static void a_welcome_reads_back_as_it_was_printed(void **state)
     assert_memory_equal(&back, &welcome, sizeof back);
 }
 
-static void an_older_server_keeps_no_checkpoints(void **state)
+TEST(an_older_server_keeps_no_checkpoints, clear)
 {
-    (void)state;
     struct welcome back;
     assert_int_equal(
         welcome_parse(STR("{\"worker_id\":\"wrk_0000000000001\",\"lease_ms\":1,\"park_ms\":1,"
@@ -170,9 +161,8 @@ static void an_older_server_keeps_no_checkpoints(void **state)
     assert_int_equal(back.forget_ms, 300000);
 }
 
-static void a_worker_says_what_is_wrong_with_a_welcome(void **state)
+TEST(a_worker_says_what_is_wrong_with_a_welcome, clear)
 {
-    (void)state;
     struct welcome welcome;
     struct err err;
     assert_int_equal(welcome_parse(STR("<html>"), &arena, &welcome, &err), RC_INVALID);
@@ -184,9 +174,8 @@ static void a_worker_says_what_is_wrong_with_a_welcome(void **state)
 
 /* ---- polls */
 
-static void a_poll_reads_back_as_it_was_printed(void **state)
+TEST(a_poll_reads_back_as_it_was_printed, clear)
 {
-    (void)state;
     const struct poll_held held[] = {{11, 1}, {12, INT64_MAX}};
     const struct poll_result results[] = {
         {.exec_id = 13,
@@ -242,9 +231,8 @@ static void a_poll_reads_back_as_it_was_printed(void **state)
     }
 }
 
-static void a_poll_may_be_short(void **state)
+TEST(a_poll_may_be_short, clear)
 {
-    (void)state;
     struct poll poll = poll_of(STR("{\"seq\":1,\"free\":0}"));
     assert_int_equal(poll.wait_ms, 0);
     assert_int_equal(poll.held_count + poll.result_count, 0);
@@ -254,9 +242,8 @@ static void a_poll_may_be_short(void **state)
                                           "\"results\":[]}")));
 }
 
-static void a_result_without_an_exit_code_has_none(void **state)
+TEST(a_result_without_an_exit_code_has_none, clear)
 {
-    (void)state;
     struct poll poll =
         poll_of(STR("{\"seq\":1,\"free\":0,\"results\":[{\"execution_id\":\"exec_0000000000001\","
                     "\"token\":1,\"outcome\":\"returned\",\"exit_code\":null,\"result\":null}]}"));
@@ -264,9 +251,8 @@ static void a_result_without_an_exit_code_has_none(void **state)
     assert_int_equal(poll.results[0].result.len, 0);
 }
 
-static void numbers_of_a_poll_have_ranges(void **state)
+TEST(numbers_of_a_poll_have_ranges, clear)
 {
-    (void)state;
     assert_poll_problem("{\"seq\":0,\"free\":0}", "seq",
                         "must be between 1 and 9223372036854775807");
     assert_poll_problem("{\"seq\":1,\"free\":-1}", "free", "must be between 0 and 10000");
@@ -284,9 +270,8 @@ static void numbers_of_a_poll_have_ranges(void **state)
     "{\"seq\":1,\"free\":0,\"results\":[{\"execution_id\":\"exec_0000000000001\",\"token\":1,"     \
     "\"outcome\":\"failed\"," member "}]}"
 
-static void entries_of_a_poll_are_named_by_their_place(void **state)
+TEST(entries_of_a_poll_are_named_by_their_place, clear)
 {
-    (void)state;
     assert_poll_problem("{\"seq\":1,\"free\":0,\"running\":[{\"execution_id\":\"exec_1\","
                         "\"token\":1}]}",
                         "running[0].execution_id", "must be an id: exec_ and 13 digits");
@@ -305,9 +290,8 @@ static void entries_of_a_poll_are_named_by_their_place(void **state)
     assert_poll_problem(RESULT("\"pid\":1"), "results[0].pid", "unknown field");
 }
 
-static void only_a_server_can_say_that_a_lease_was_lost(void **state)
+TEST(only_a_server_can_say_that_a_lease_was_lost, clear)
 {
-    (void)state;
     assert_poll_problem(
         "{\"seq\":1,\"free\":0,\"results\":[{\"execution_id\":\"exec_0000000000001\",\"token\":1,"
         "\"outcome\":\"lost\"}]}",
@@ -334,9 +318,8 @@ static struct str result_of(const char *member, size_t bytes)
     "{\"seq\":1,\"free\":0,\"results\":[{\"execution_id\":\"exec_0000000000001\",\"token\":1,"     \
     "\"outcome\":\"" outcome "\"," more "}]}"
 
-static void what_is_said_about_a_failure_must_make_sense(void **state)
+TEST(what_is_said_about_a_failure_must_make_sense, clear)
 {
-    (void)state;
     assert_poll_problem(FAILURE("failed", "\"error_class\":\"flu\""), "results[0].error_class",
                         "'flu' must be one of timeout, out_of_memory, permission_error, "
                         "network_error, not_found, disk_error, killed, crashed, lost_worker, "
@@ -358,9 +341,8 @@ static void what_is_said_about_a_failure_must_make_sense(void **state)
     poll_of(STR(FAILURE("failed", "\"permanent\":true,\"error_class\":\"network_error\"")));
 }
 
-static void results_and_errors_are_limited(void **state)
+TEST(results_and_errors_are_limited, clear)
 {
-    (void)state;
     poll_of(result_of("result", POLL_RESULT_BYTES_MAX - 2)); /* with its quotes */
     assert_poll_problem(result_of("result", POLL_RESULT_BYTES_MAX - 1).ptr, "results[0].result",
                         "must be at most 262144 bytes long");
@@ -369,9 +351,8 @@ static void results_and_errors_are_limited(void **state)
                         "must be at most 4096 bytes long");
 }
 
-static void the_number_of_entries_is_limited(void **state)
+TEST(the_number_of_entries_is_limited, clear)
 {
-    (void)state;
     buf_add(&out, STR("{\"seq\":1,\"free\":0,\"running\":[0"));
     for (int i = 0; i < POLL_HELD_MAX; i++)
         buf_add(&out, STR(",0"));
@@ -380,25 +361,4 @@ static void the_number_of_entries_is_limited(void **state)
     assert_poll_problem(out.ptr, "running", "must have at most 20000 items");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_registration_reads_back_as_it_was_printed, clear),
-        cmocka_unit_test_setup(a_registration_leaves_out_what_is_not_known, clear),
-        cmocka_unit_test_setup(a_worker_without_handlers_runs_commands, clear),
-        cmocka_unit_test_setup(a_bad_registration_is_refused, clear),
-        cmocka_unit_test_setup(a_welcome_reads_back_as_it_was_printed, clear),
-        cmocka_unit_test_setup(an_older_server_keeps_no_checkpoints, clear),
-        cmocka_unit_test_setup(a_worker_says_what_is_wrong_with_a_welcome, clear),
-        cmocka_unit_test_setup(a_poll_reads_back_as_it_was_printed, clear),
-        cmocka_unit_test_setup(a_poll_may_be_short, clear),
-        cmocka_unit_test_setup(a_result_without_an_exit_code_has_none, clear),
-        cmocka_unit_test_setup(numbers_of_a_poll_have_ranges, clear),
-        cmocka_unit_test_setup(entries_of_a_poll_are_named_by_their_place, clear),
-        cmocka_unit_test_setup(only_a_server_can_say_that_a_lease_was_lost, clear),
-        cmocka_unit_test_setup(results_and_errors_are_limited, clear),
-        cmocka_unit_test_setup(what_is_said_about_a_failure_must_make_sense, clear),
-        cmocka_unit_test_setup(the_number_of_entries_is_limited, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,12 +1,9 @@
 #include "base/id.h"
+
+#include "base/test/test.h"
 #include "wire/message/poll_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 static struct buf out = {.max = 64 << 20};
@@ -26,9 +23,8 @@ static int release(void **state)
     return 0;
 }
 
-static void a_reply_reads_back_as_it_was_printed(void **state)
+TEST(a_reply_reads_back_as_it_was_printed, clear)
 {
-    (void)state;
     const struct poll_lease leases[] = {
         {.exec_id = 21,
          .job_id = 22,
@@ -79,9 +75,8 @@ static void a_reply_reads_back_as_it_was_printed(void **state)
     assert_true(back.drain);
 }
 
-static void an_empty_reply_is_an_answer(void **state)
+TEST(an_empty_reply_is_an_answer, clear)
 {
-    (void)state;
     struct poll_reply back;
     poll_reply_print(&out, &(struct poll_reply){0});
     assert_true(
@@ -91,9 +86,8 @@ static void an_empty_reply_is_an_answer(void **state)
     assert_int_equal(back.lease_count + back.stop_count + back.verdict_count, 0);
 }
 
-static void a_server_says_what_it_owns_and_who_else_is_there(void **state)
+TEST(a_server_says_what_it_owns_and_who_else_is_there, clear)
 {
-    (void)state;
     const struct str servers[] = {STR_INIT("http://10.0.0.1:7420"), STR_INIT("http://[::1]:7420")};
     const struct poll_reply reply = {
         .owned = {.count = 16, .bits = 1U << 0 | 1U << 5 | 1U << 15},
@@ -118,9 +112,8 @@ static void a_server_says_what_it_owns_and_who_else_is_there(void **state)
     assert_true(str_eq(back.servers[0], servers[0]));
 }
 
-static void a_server_that_owns_nothing_says_so(void **state)
+TEST(a_server_that_owns_nothing_says_so, clear)
 {
-    (void)state;
     struct poll_reply back;
     poll_reply_print(&out, &(struct poll_reply){.owned = {.count = 16}});
     assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
@@ -128,9 +121,8 @@ static void a_server_that_owns_nothing_says_so(void **state)
     assert_int_equal(back.owned.bits, 0);
 }
 
-static void a_server_says_under_which_epochs_it_speaks(void **state)
+TEST(a_server_says_under_which_epochs_it_speaks, clear)
 {
-    (void)state;
     uint64_t epochs[PARTITIONS_MAX] = {[0] = 7, [5] = INT64_MAX};
     const struct poll_reply reply = {.owned = {.count = 16, .bits = 1}, .epochs = epochs};
     struct poll_reply back;
@@ -147,9 +139,8 @@ static void a_server_says_under_which_epochs_it_speaks(void **state)
 
 /* An older worker renews all it holds when a reply says nothing about partitions, and what is named
  * by `owned` otherwise: nothing. */
-static void a_provisional_reply_keeps_what_it_names(void **state)
+TEST(a_provisional_reply_keeps_what_it_names, clear)
 {
-    (void)state;
     const struct poll_held kept[] = {{11, 1}, {12, 5}};
     const uint64_t epochs[PARTITIONS_MAX] = {[3] = 2};
     const struct poll_reply reply = {
@@ -176,9 +167,8 @@ static void a_provisional_reply_keeps_what_it_names(void **state)
     assert_int_equal(back.owned.bits, 0);
 }
 
-static void an_older_server_says_nothing_about_epochs(void **state)
+TEST(an_older_server_says_nothing_about_epochs, clear)
 {
-    (void)state;
     struct poll_reply back;
     assert_int_equal(
         poll_reply_parse(STR("{\"partitions\":{\"count\":16,\"owned\":[1]}}"), &arena, &back, NULL),
@@ -188,9 +178,8 @@ static void an_older_server_says_nothing_about_epochs(void **state)
     assert_int_equal(back.kept_count, 0);
 }
 
-static void partitions_that_make_no_sense_are_refused(void **state)
+TEST(partitions_that_make_no_sense_are_refused, clear)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *why;
@@ -215,9 +204,8 @@ static void partitions_that_make_no_sense_are_refused(void **state)
     }
 }
 
-static void an_older_worker_survives_a_newer_server(void **state)
+TEST(an_older_worker_survives_a_newer_server, clear)
 {
-    (void)state;
     struct poll_reply back;
     assert_int_equal(
         poll_reply_parse(STR("{\"servers\":[\"a\"],\"stop\":[{\"execution_id\":"
@@ -233,9 +221,8 @@ static void an_older_worker_survives_a_newer_server(void **state)
     "\"slot\":\"2026-11-16T08:00:00Z\",\"ttl_ms\":1" more "}"
 #define LEASE_ID "\"execution_id\":\"exec_0000000000001\","
 
-static void a_lease_that_lacks_something_costs_no_other(void **state)
+TEST(a_lease_that_lacks_something_costs_no_other, clear)
 {
-    (void)state;
     struct poll_reply back;
     struct err err;
     const char *text = "{\"leases\":[" LEASE(LEASE_ID, "") "," LEASE(LEASE_ID, ",\"spec\":{}") "]}";
@@ -248,9 +235,8 @@ static void a_lease_that_lacks_something_costs_no_other(void **state)
     assert_true(str_eq(back.unread[0].why, STR("leases[0].spec is required")));
 }
 
-static void a_lease_that_nobody_can_name_is_refused(void **state)
+TEST(a_lease_that_nobody_can_name_is_refused, clear)
 {
-    (void)state;
     struct poll_reply back;
     struct err err;
     const char *text = "{\"leases\":[" LEASE("", ",\"spec\":{}") "]}";
@@ -258,9 +244,8 @@ static void a_lease_that_nobody_can_name_is_refused(void **state)
     assert_string_equal(err.text, "leases[0].execution_id is required");
 }
 
-static void leases_share_neither_depth_nor_values(void **state)
+TEST(leases_share_neither_depth_nor_values, clear)
 {
-    (void)state;
     enum { COUNT = 4, VALUES = JSON_VALUES_MAX / 2, DEPTH = 1000 };
     struct poll_reply back;
     struct err err;
@@ -286,21 +271,4 @@ static void leases_share_neither_depth_nor_values(void **state)
     assert_true(str_eq(back.leases[COUNT - 1].payload, leases[0].payload));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_reply_reads_back_as_it_was_printed, clear),
-        cmocka_unit_test_setup(an_empty_reply_is_an_answer, clear),
-        cmocka_unit_test_setup(a_server_says_what_it_owns_and_who_else_is_there, clear),
-        cmocka_unit_test_setup(a_server_that_owns_nothing_says_so, clear),
-        cmocka_unit_test_setup(a_server_says_under_which_epochs_it_speaks, clear),
-        cmocka_unit_test_setup(a_provisional_reply_keeps_what_it_names, clear),
-        cmocka_unit_test_setup(an_older_server_says_nothing_about_epochs, clear),
-        cmocka_unit_test_setup(partitions_that_make_no_sense_are_refused, clear),
-        cmocka_unit_test_setup(an_older_worker_survives_a_newer_server, clear),
-        cmocka_unit_test_setup(a_lease_that_lacks_something_costs_no_other, clear),
-        cmocka_unit_test_setup(a_lease_that_nobody_can_name_is_refused, clear),
-        cmocka_unit_test_setup(leases_share_neither_depth_nor_values, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,11 +1,8 @@
 #include "wire/message/problem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static struct arena arena;
 
@@ -16,9 +13,8 @@ static int release(void **state)
     return 0;
 }
 
-static void every_code_has_its_status(void **state)
+TEST(every_code_has_its_status)
 {
-    (void)state;
     static const struct {
         enum rc rc;
         int status;
@@ -47,17 +43,15 @@ static void every_code_has_its_status(void **state)
     }
 }
 
-static void a_status_has_a_title_and_a_usual_code(void **state)
+TEST(a_status_has_a_title_and_a_usual_code)
 {
-    (void)state;
     assert_string_equal(problem_title(404), "Not Found");
     assert_string_equal(problem_word(405), "method_not_allowed");
     assert_string_equal(problem_title(999), "Internal Server Error");
 }
 
-static void a_problem_is_printed_as_the_protocol_says(void **state)
+TEST(a_problem_is_printed_as_the_protocol_says)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(1000);
     struct field_errors errors = {0};
     field_error(&errors, &arena, STR("priority"), "must be between %d and %d", 0, 1000);
@@ -71,9 +65,8 @@ static void a_problem_is_printed_as_the_protocol_says(void **state)
             "\"errors\":[{\"field\":\"priority\",\"message\":\"must be between 0 and 1000\"}]}")));
 }
 
-static void what_is_not_there_is_left_out(void **state)
+TEST(what_is_not_there_is_left_out)
 {
-    (void)state;
     CLEANUP(buf_free) struct buf out = BUF(1000);
     problem_print(&out, 404, NULL, STR("no such job"), STR(""), NULL);
     assert_true(str_eq(buf_str(&out),
@@ -81,18 +74,16 @@ static void what_is_not_there_is_left_out(void **state)
                            "\"code\":\"not_found\",\"detail\":\"no such job\"}")));
 }
 
-static void only_so_many_field_errors_are_kept(void **state)
+TEST(only_so_many_field_errors_are_kept)
 {
-    (void)state;
     struct field_errors errors = {0};
     for (int i = 0; i < 5000; i++)
         field_error(&errors, &arena, STR("a"), "%d", i);
     assert_int_equal(errors.count, FIELD_ERRORS_MAX);
 }
 
-static void a_very_long_field_name_is_cut(void **state)
+TEST(a_very_long_field_name_is_cut)
 {
-    (void)state;
     struct field_errors errors = {0};
     char name[5000];
     memset(name, 'x', sizeof name);
@@ -100,9 +91,8 @@ static void a_very_long_field_name_is_cut(void **state)
     assert_true(errors.items[0].field.len < 200);
 }
 
-static void one_sentence_speaks_of_all_fields(void **state)
+TEST(one_sentence_speaks_of_all_fields)
 {
-    (void)state;
     struct field_errors errors = {0};
     assert_int_equal(field_errors_text(&errors, &arena).len, 0);
     field_error(&errors, &arena, STR("colour"), "unknown field");
@@ -113,16 +103,4 @@ static void one_sentence_speaks_of_all_fields(void **state)
         str_eq(field_errors_text(&errors, &arena), STR("colour: unknown field (and 2 more)")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_has_its_status),
-        cmocka_unit_test(a_status_has_a_title_and_a_usual_code),
-        cmocka_unit_test(a_problem_is_printed_as_the_protocol_says),
-        cmocka_unit_test(what_is_not_there_is_left_out),
-        cmocka_unit_test(only_so_many_field_errors_are_kept),
-        cmocka_unit_test(a_very_long_field_name_is_cut),
-        cmocka_unit_test(one_sentence_speaks_of_all_fields),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

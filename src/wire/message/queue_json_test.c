@@ -1,13 +1,10 @@
 #include "job/spec.h"
+
+#include "base/test/test.h"
 #include "wire/message/queue_json.h"
 #include "wire/message/record_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define AT_MS INT64_C(1794816000000)
 #define AT "2026-11-16T08:00:00.000Z"
@@ -40,9 +37,8 @@ static void assert_written(const char *expected)
 
 /* ---- printing */
 
-static void a_queue_nobody_decided_about_shows_its_numbers(void **state)
+TEST(a_queue_nobody_decided_about_shows_its_numbers, clear)
 {
-    (void)state;
     struct queue_view view = {.queue.name = STR("default"), .running = 4, .waited_ms = 1500};
     for (int i = 0; i < EXEC_STATES; i++)
         view.execs[i] = 1000; /* of states that are not shown */
@@ -57,9 +53,8 @@ static void a_queue_nobody_decided_about_shows_its_numbers(void **state)
                    "\"changed_by\":null}");
 }
 
-static void a_paused_queue_shows_since_when_and_by_whom(void **state)
+TEST(a_paused_queue_shows_since_when_and_by_whom, clear)
 {
-    (void)state;
     queue_view_print(&w, &(struct queue_view){.queue = {.name = STR("mail"),
                                                         .concurrency = 3,
                                                         .paused = true,
@@ -73,9 +68,8 @@ static void a_paused_queue_shows_since_when_and_by_whom(void **state)
                    "\"changed_at\":\"2026-11-16T08:00:00.001Z\",\"changed_by\":\"key:admin\"}");
 }
 
-static void an_event_of_a_queue_is_of_its_own_kind(void **state)
+TEST(an_event_of_a_queue_is_of_its_own_kind, clear)
 {
-    (void)state;
     struct event event = {.at_ms = AT_MS,
                           .queue = STR("mail"),
                           .queue_event = QUEUE_RESUMED,
@@ -111,9 +105,8 @@ static void assert_refused(const char *text, const char *field, const char *mess
     assert_true(str_eq(errors->items[0].message, str_c(message)));
 }
 
-static void a_limit_is_a_number_or_none(void **state)
+TEST(a_limit_is_a_number_or_none)
 {
-    (void)state;
     assert_int_equal(errors_of("{\"concurrency\": 3}")->count, 0);
     assert_true(wish.set_concurrency && wish.concurrency == 3);
     assert_int_equal(errors_of("{\"concurrency\": 1000000}")->count, 0);
@@ -121,9 +114,8 @@ static void a_limit_is_a_number_or_none(void **state)
     assert_true(wish.set_concurrency && wish.concurrency == 0);
 }
 
-static void a_bad_limit_is_refused_with_its_field(void **state)
+TEST(a_bad_limit_is_refused_with_its_field)
 {
-    (void)state;
     assert_refused("{\"concurrency\": 0}", "concurrency", "must be between 1 and 1000000");
     assert_refused("{\"concurrency\": 1000001}", "concurrency", "must be between 1 and 1000000");
     assert_refused("{\"concurrency\": 1.5}", "concurrency", "must be a whole number");
@@ -133,9 +125,8 @@ static void a_bad_limit_is_refused_with_its_field(void **state)
     assert_refused("[]", "", "must be an object, not an array");
 }
 
-static void a_queue_is_called_as_in_a_job(void **state)
+TEST(a_queue_is_called_as_in_a_job)
 {
-    (void)state;
     char longest[SPEC_NAME_MAX + 1];
     struct field_errors errors = {0};
     memset(longest, 'q', sizeof longest);
@@ -152,15 +143,4 @@ static void a_queue_is_called_as_in_a_job(void **state)
     assert_true(str_eq(errors.items[1].message, STR("may have letters, digits and _ . : - only")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_queue_nobody_decided_about_shows_its_numbers, clear),
-        cmocka_unit_test_setup(a_paused_queue_shows_since_when_and_by_whom, clear),
-        cmocka_unit_test_setup(an_event_of_a_queue_is_of_its_own_kind, clear),
-        cmocka_unit_test(a_limit_is_a_number_or_none),
-        cmocka_unit_test(a_bad_limit_is_refused_with_its_field),
-        cmocka_unit_test(a_queue_is_called_as_in_a_job),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,13 +1,10 @@
 #include "base/when.h"
+
+#include "base/test/test.h"
 #include "job/record/trail.h"
 #include "wire/message/record_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define AT_MS INT64_C(1794816000000)
 #define AT "2026-11-16T08:00:00.000Z"
@@ -100,9 +97,8 @@ static struct exec_rec an_exec(enum exec_state state)
     };
 }
 
-static void a_job_is_shown_with_its_definition(void **state)
+TEST(a_job_is_shown_with_its_definition, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_RUNNING);
     struct job_view view = {
@@ -124,9 +120,8 @@ static void a_job_is_shown_with_its_definition(void **state)
                               "\"actor\":\"key:admin\",\"reason\":\"say \\\"why\\\"\"}]");
 }
 
-static void what_is_odd_about_a_job_is_told(void **state)
+TEST(what_is_odd_about_a_job_is_told, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     const struct warning warning = {WARNING_SLOWER_THAN_INTERVAL, 75100, 60000, 100};
     job_print(&w, &job, &(struct job_view){.warnings = &warning, .warning_count = 1});
@@ -136,9 +131,8 @@ static void what_is_odd_about_a_job_is_told(void **state)
                "\"p95_ms\":75100,\"interval_ms\":60000,\"runs\":100}]");
 }
 
-static void an_unfinished_execution_is_the_current_one(void **state)
+TEST(an_unfinished_execution_is_the_current_one, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_RETRYING);
     exec.attempts = 3;
@@ -152,9 +146,8 @@ static void an_unfinished_execution_is_the_current_one(void **state)
     assert_raw("lost_count", "1");
 }
 
-static void a_finished_execution_is_not_current(void **state)
+TEST(a_finished_execution_is_not_current, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_FAILED);
     exec.attempts = 4;
@@ -164,9 +157,8 @@ static void a_finished_execution_is_not_current(void **state)
     assert_raw("retry_count", "3");
 }
 
-static void a_job_whose_execution_is_not_known_is_shown_too(void **state)
+TEST(a_job_whose_execution_is_not_known_is_shown_too, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     job.last_exec = 0;
     job.payload = STR("");
@@ -178,9 +170,8 @@ static void a_job_whose_execution_is_not_known_is_shown_too(void **state)
     assert_absent("payload");
 }
 
-static void the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with(void **state)
+TEST(the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_COMPLETED);
     exec.id = 9;
@@ -190,9 +181,8 @@ static void the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with(void 
     assert_raw("next_run_at", "\"" AT "\"");
 }
 
-static void both_ends_of_its_dependencies_are_shown_with_their_state(void **state)
+TEST(both_ends_of_its_dependencies_are_shown_with_their_state, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     const struct dependency_rec upstreams[] = {
         {.upstream = 7, .dependant = 1, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_MET},
@@ -216,9 +206,8 @@ static void both_ends_of_its_dependencies_are_shown_with_their_state(void **stat
     assert_raw("more_dependants", "true");
 }
 
-static void a_job_in_a_list_is_short(void **state)
+TEST(a_job_in_a_list_is_short, clear)
 {
-    (void)state;
     struct job_rec job = a_job();
     struct job_view view = {.schedule_text = STR("every 15m"), .next_run_ms = AT_MS};
     job_print_short(&w, &job, &view);
@@ -230,9 +219,8 @@ static void a_job_in_a_list_is_short(void **state)
     assert_absent("transitions");
 }
 
-static void a_run_of_a_job_without_a_schedule_stands_for_no_slot(void **state)
+TEST(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_QUEUED);
     exec_print_short(&w, &exec);
     assert_raw("origin", "\"once\"");
@@ -243,9 +231,8 @@ static void a_run_of_a_job_without_a_schedule_stands_for_no_slot(void **state)
     assert_raw("slot_count", "0");
 }
 
-static void a_slot_is_shown_by_its_moment_and_by_the_local_time_promised(void **state)
+TEST(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_QUEUED);
     exec.origin = ORIGIN_SLOT;
     exec.nominal_ms = AT_MS + 3600000;
@@ -261,9 +248,8 @@ static void a_slot_is_shown_by_its_moment_and_by_the_local_time_promised(void **
     assert_raw("slot_count", "1");
 }
 
-static void slots_skipped_together_are_one_record_with_their_number(void **state)
+TEST(slots_skipped_together_are_one_record_with_their_number, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_SKIPPED);
     exec.origin = ORIGIN_SLOT;
     exec.slot_ms = AT_MS - 58 * 60000;
@@ -277,9 +263,8 @@ static void slots_skipped_together_are_one_record_with_their_number(void **state
     assert_raw("error", "\"missed while the job was paused\"");
 }
 
-static void an_execution_is_shown_with_its_attempts(void **state)
+TEST(an_execution_is_shown_with_its_attempts, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_COMPLETED);
     exec.started_ms = AT_MS;
     exec.finished_ms = AT_MS + 41;
@@ -312,9 +297,8 @@ static void an_execution_is_shown_with_its_attempts(void **state)
                "\"fingerprint_text\":null,\"error_tail\":null,\"stack_trace\":null}]");
 }
 
-static void a_failure_is_shown_with_its_class_and_its_last_lines(void **state)
+TEST(a_failure_is_shown_with_its_class_and_its_last_lines, clear)
 {
-    (void)state;
     static const struct attempt_rec attempt = {
         .outcome = OUTCOME_FAILED,
         .usage = {.exit_code = 1},
@@ -337,9 +321,8 @@ static void a_failure_is_shown_with_its_class_and_its_last_lines(void **state)
     assert_int_equal(json_get(shown, STR("stack_trace"))->kind, JSON_NULL);
 }
 
-static void an_attempt_without_an_exit_code_has_null_there(void **state)
+TEST(an_attempt_without_an_exit_code_has_null_there, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_QUEUED);
     const struct attempt_rec attempt = {
         .outcome = OUTCOME_FAILED,
@@ -353,9 +336,8 @@ static void an_attempt_without_an_exit_code_has_null_there(void **state)
     assert_true(str_eq(json_get(shown, STR("error"))->string, STR("killed")));
 }
 
-static void a_stopping_execution_shows_running(void **state)
+TEST(a_stopping_execution_shows_running, clear)
 {
-    (void)state;
     struct exec_rec exec = an_exec(EXEC_STOPPING);
     exec.worker_id = 3;
     exec_print_short(&w, &exec);
@@ -367,9 +349,8 @@ static void a_stopping_execution_shows_running(void **state)
     assert_absent("transitions");
 }
 
-static void a_worker_is_active_draining_or_away(void **state)
+TEST(a_worker_is_active_draining_or_away, clear)
 {
-    (void)state;
     struct worker_view view = {
         .worker = {.id = 3,
                    .name = STR("host-1/4711"),
@@ -401,9 +382,8 @@ static void count(struct stats_view *stats, struct counter *counters, enum count
     counters[stats->counter_count++] = (struct counter){kind, str_c(queue), state, value};
 }
 
-static void numbers_are_summed_and_grouped_by_queue(void **state)
+TEST(numbers_are_summed_and_grouped_by_queue, clear)
 {
-    (void)state;
     struct counter *counters = ARENA_ARRAY(&arena, struct counter, 6);
     struct stats_view stats = {.counters = counters,
                                .worker_count = 1,
@@ -438,16 +418,14 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
     assert_int_equal(json_get(&queues->items[1], STR("running"))->integer, 2);
 }
 
-static void no_numbers_at_all_are_fine(void **state)
+TEST(no_numbers_at_all_are_fine, clear)
 {
-    (void)state;
     stats_print(&w, &(struct stats_view){0}, AT_MS, 0, &arena);
     assert_raw("queues", "[]");
 }
 
-static void an_event_looks_as_the_protocol_says(void **state)
+TEST(an_event_looks_as_the_protocol_says, clear)
 {
-    (void)state;
     event_print(&w, &(struct event){.at_ms = AT_MS,
                                     .job_id = 1,
                                     .exec_id = 2,
@@ -460,9 +438,8 @@ static void an_event_looks_as_the_protocol_says(void **state)
                                   "\"event\":\"lease\",\"status\":\"running\"}")));
 }
 
-static void output_that_is_not_text_is_shown_as_text(void **state)
+TEST(output_that_is_not_text_is_shown_as_text, clear)
 {
-    (void)state;
     log_chunk_print(
         &w, &(struct log_chunk){
                 .attempt = 1, .stream = LOG_STDOUT, .at_ms = AT_MS, .bytes = STR("a\xff\n")});
@@ -470,30 +447,4 @@ static void output_that_is_not_text_is_shown_as_text(void **state)
                                           "\",\"text\":\"a\xef\xbf\xbd\\n\"}")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_job_is_shown_with_its_definition, clear),
-        cmocka_unit_test_setup(what_is_odd_about_a_job_is_told, clear),
-        cmocka_unit_test_setup(an_unfinished_execution_is_the_current_one, clear),
-        cmocka_unit_test_setup(a_finished_execution_is_not_current, clear),
-        cmocka_unit_test_setup(a_job_whose_execution_is_not_known_is_shown_too, clear),
-        cmocka_unit_test_setup(the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with,
-                               clear),
-        cmocka_unit_test_setup(both_ends_of_its_dependencies_are_shown_with_their_state, clear),
-        cmocka_unit_test_setup(a_job_in_a_list_is_short, clear),
-        cmocka_unit_test_setup(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear),
-        cmocka_unit_test_setup(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear),
-        cmocka_unit_test_setup(slots_skipped_together_are_one_record_with_their_number, clear),
-        cmocka_unit_test_setup(a_failure_is_shown_with_its_class_and_its_last_lines, clear),
-        cmocka_unit_test_setup(an_execution_is_shown_with_its_attempts, clear),
-        cmocka_unit_test_setup(an_attempt_without_an_exit_code_has_null_there, clear),
-        cmocka_unit_test_setup(a_stopping_execution_shows_running, clear),
-        cmocka_unit_test_setup(a_worker_is_active_draining_or_away, clear),
-        cmocka_unit_test_setup(numbers_are_summed_and_grouped_by_queue, clear),
-        cmocka_unit_test_setup(no_numbers_at_all_are_fine, clear),
-        cmocka_unit_test_setup(an_event_looks_as_the_protocol_says, clear),
-        cmocka_unit_test_setup(output_that_is_not_text_is_shown_as_text, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

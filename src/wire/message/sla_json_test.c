@@ -1,12 +1,9 @@
 #include "wire/message/sla_json.h"
+
+#include "base/test/test.h"
 #include "wire/message/spec_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct arena arena;
 
@@ -26,9 +23,8 @@ static enum rc parse(const char *text, struct sla_wish *ret_wish, struct field_e
     return sla_wish_parse(&doc, &arena, ret_wish, errors);
 }
 
-static void a_wish_for_more_time_says_why_and_who_agreed(void **state)
+TEST(a_wish_for_more_time_says_why_and_who_agreed, NULL, release)
 {
-    (void)state;
     struct sla_wish wish;
     struct field_errors errors;
     assert_int_equal(
@@ -58,9 +54,8 @@ static void assert_refused(const char *sla, const char *words)
         fail_msg("'%s' does not say '%s'", err.text, words);
 }
 
-static void an_sla_has_one_limit_at_least_and_both_in_order(void **state)
+TEST(an_sla_has_one_limit_at_least_and_both_in_order, NULL, release)
 {
-    (void)state;
     struct spec spec;
     struct err err;
     assert_int_equal(read("{\"max\": \"1h\"}", &spec, &err), RC_OK);
@@ -77,9 +72,8 @@ static void an_sla_has_one_limit_at_least_and_both_in_order(void **state)
                    "sla.policy must be one of strict, flexible and warning_only");
 }
 
-static void what_was_understood_is_understood_again(void **state)
+TEST(what_was_understood_is_understood_again, NULL, release)
 {
-    (void)state;
     struct spec first;
     struct spec second;
     struct err err;
@@ -102,9 +96,8 @@ static bool has(struct str text, const char *part)
     return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
 }
 
-static void a_report_has_averages_only_of_what_there_is(void **state)
+TEST(a_report_has_averages_only_of_what_there_is, NULL, release)
 {
-    (void)state;
     struct str none = printed(&(struct sla_report){.end_ms = 1});
     assert_true(has(none, "\"rate\":null") && has(none, "\"average_duration_ms\":null"));
     assert_true(has(none, "\"average_overrun_ms\":null"));
@@ -114,15 +107,4 @@ static void a_report_has_averages_only_of_what_there_is(void **state)
     assert_true(has(some, "\"average_duration_ms\":200"));
     assert_true(has(some, "\"average_overrun_ms\":25"));
     assert_true(has(printed(&(struct sla_report){.total = 1}), "\"rate\":1.0000"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(an_sla_has_one_limit_at_least_and_both_in_order, release),
-        cmocka_unit_test_teardown(what_was_understood_is_understood_again, release),
-        cmocka_unit_test_teardown(a_wish_for_more_time_says_why_and_who_agreed, release),
-        cmocka_unit_test_teardown(a_report_has_averages_only_of_what_there_is, release),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

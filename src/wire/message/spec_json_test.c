@@ -1,8 +1,7 @@
 #include "wire/message/spec_rig.h"
 
-static void a_full_document_is_understood(void **state)
+TEST(a_full_document_is_understood)
 {
-    (void)state;
     struct spec spec = spec_of(
         "{\"command\": [\"python3\", \"report.py\"], \"name\": \"nightly-report\","
         " \"description\": \"Builds it.\", \"payload\": {\"month\":  11}, \"env\": {\"MODE\": \"full\"},"
@@ -32,9 +31,8 @@ static void a_full_document_is_understood(void **state)
     assert_int_equal(spec.retry.jitter_permille, 250);
 }
 
-static void what_is_not_said_has_its_default(void **state)
+TEST(what_is_not_said_has_its_default)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": [\"true\"]}");
     assert_true(str_eq(spec.queue, STR("default")));
     assert_int_equal(spec.priority, SPEC_PRIORITY_DEFAULT);
@@ -44,9 +42,8 @@ static void what_is_not_said_has_its_default(void **state)
     assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
 }
 
-static void a_schedule_recurs_by_interval_or_by_cron(void **state)
+TEST(a_schedule_recurs_by_interval_or_by_cron)
 {
-    (void)state;
     struct spec every =
         spec_of("{\"command\": \"a\", \"schedule\": {\"every\": \"15m\"},"
                 " \"overlap\": \"queue\", \"stagger\": \"30s\","
@@ -70,9 +67,8 @@ static void a_schedule_recurs_by_interval_or_by_cron(void **state)
     assert_true(str_eq(back.cron_text, cron.cron_text) && back.fold == CRON_FOLD_BOTH);
 }
 
-static void schedules_that_make_no_sense_are_refused(void **state)
+TEST(schedules_that_make_no_sense_are_refused)
 {
-    (void)state;
     assert_member_problem("\"schedule\": {\"every\": \"999ms\"}", "schedule.every",
                           "must be at least 1s");
     assert_member_problem("\"schedule\": {\"delay\": \"1s\", \"timezone\": \"UTC\"}", "schedule",
@@ -83,9 +79,8 @@ static void schedules_that_make_no_sense_are_refused(void **state)
         errors_of(STR("{\"command\": \"a\", \"schedule\": {\"cron\": \"61 * * * *\"}}")).count, 1);
 }
 
-static void limits_are_keys_with_numbers(void **state)
+TEST(limits_are_keys_with_numbers)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"a\","
                                " \"concurrency\": {\"key\": \"customer-42\", \"limit\": 2},"
                                " \"rate\": {\"key\": \"smtp\", \"limit\": 100, \"per\": \"1m\"}}");
@@ -108,9 +103,8 @@ static void limits_are_keys_with_numbers(void **state)
                           "concurrency.per", "unknown field");
 }
 
-static void null_means_absent(void **state)
+TEST(null_means_absent)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"true\", \"handler\": null, \"name\": null,"
                                " \"payload\": null, \"env\": null, \"schedule\": null,"
                                " \"priority\": null, \"timeout\": null, \"retry\": null,"
@@ -121,9 +115,8 @@ static void null_means_absent(void **state)
     assert_memory_equal(&spec.retry, &retry_default, sizeof spec.retry);
 }
 
-static void a_command_is_an_array_or_a_text_for_the_shell(void **state)
+TEST(a_command_is_an_array_or_a_text_for_the_shell)
 {
-    (void)state;
     struct spec shell = spec_of("{\"command\": \"a | b\\n\"}");
     assert_int_equal(shell.work, WORK_SHELL);
     assert_true(str_eq(shell.argv[0], STR("a | b\n")));
@@ -133,18 +126,16 @@ static void a_command_is_an_array_or_a_text_for_the_shell(void **state)
     assert_int_equal(spec_of("{\"command\": [\"x\", \"\"]}").argc, 2);
 }
 
-static void there_is_exactly_one_kind_of_work(void **state)
+TEST(there_is_exactly_one_kind_of_work)
 {
-    (void)state;
     assert_problem("{}", "command", "is required, or handler");
     assert_problem("{\"command\": null}", "command", "is required, or handler");
     assert_problem("{\"command\": \"a\", \"handler\": \"b\"}", "handler",
                    "must not stand beside command");
 }
 
-static void a_bad_command_is_refused(void **state)
+TEST(a_bad_command_is_refused)
 {
-    (void)state;
     assert_problem("{\"command\": []}", "command", "must not be empty");
     assert_problem("{\"command\": \"\"}", "command", "must not be empty");
     assert_problem("{\"command\": 7}", "command", "must be an array or a string, not a number");
@@ -173,9 +164,8 @@ static struct str command_of(size_t count, size_t len)
     return text;
 }
 
-static void a_command_is_as_large_as_the_kernel_takes_it(void **state)
+TEST(a_command_is_as_large_as_the_kernel_takes_it)
 {
-    (void)state;
     struct spec spec;
     assert_int_equal(spec_read(command_of(2, 65535), &arena, &spec, NULL), RC_OK);
     assert_string_equal(errors_of(command_of(2, 65536)).items[0].message.ptr,
@@ -184,9 +174,8 @@ static void a_command_is_as_large_as_the_kernel_takes_it(void **state)
                         "must have at most 4096 items");
 }
 
-static void names_have_no_control_characters_and_an_end(void **state)
+TEST(names_have_no_control_characters_and_an_end)
 {
-    (void)state;
     assert_member_problem("\"name\": \"\"", "name", "must not be empty");
     assert_member_problem("\"name\": \"a\\nb\"", "name", "must not have control characters");
     assert_member_problem("\"name\": \"a\\u007fb\"", "name", "must not have control characters");
@@ -202,9 +191,8 @@ static void names_have_no_control_characters_and_an_end(void **state)
     assert_problem(text, "name", "must be at most 200 bytes long");
 }
 
-static void a_mistyped_field_is_named_with_what_it_should_be(void **state)
+TEST(a_mistyped_field_is_named_with_what_it_should_be)
 {
-    (void)state;
     assert_member_problem("\"name\": 7", "name", "must be a string, not a number");
     assert_member_problem("\"priority\": \"high\"", "priority", "must be a number, not a string");
     assert_member_problem("\"priority\": 1.5", "priority", "must be a whole number");
@@ -215,9 +203,8 @@ static void a_mistyped_field_is_named_with_what_it_should_be(void **state)
     assert_problem("[]", "", "must be an object, not an array");
 }
 
-static void priority_has_a_range(void **state)
+TEST(priority_has_a_range)
 {
-    (void)state;
     assert_int_equal(spec_of("{\"command\": \"x\", \"priority\": 0}").priority, 0);
     assert_int_equal(spec_of("{\"command\": \"x\", \"priority\": 1000}").priority, 1000);
     assert_member_problem("\"priority\": -1", "priority", "must be between 0 and 1000");
@@ -225,9 +212,8 @@ static void priority_has_a_range(void **state)
     assert_member_problem("\"priority\": 4294967796", "priority", "must be between 0 and 1000");
 }
 
-static void durations_have_a_unit_and_a_range(void **state)
+TEST(durations_have_a_unit_and_a_range)
 {
-    (void)state;
     const char *what = "must be a duration with a unit as in 90s, 15m, 1h30m or 2d";
     assert_member_problem("\"timeout\": \"60\"", "timeout", what);
     assert_member_problem("\"timeout\": \"0s\"", "timeout", "must be at least 1ms");
@@ -236,9 +222,8 @@ static void durations_have_a_unit_and_a_range(void **state)
                      SPEC_DURATION_MAX_MS);
 }
 
-static void a_schedule_is_a_moment_or_a_delay(void **state)
+TEST(a_schedule_is_a_moment_or_a_delay)
 {
-    (void)state;
     struct spec at =
         spec_of("{\"command\": \"x\", \"schedule\": {\"at\": \"2026-11-16T09:00:00+01:00\"}}");
     assert_int_equal(at.when, WHEN_AT);
@@ -257,9 +242,8 @@ static void a_schedule_is_a_moment_or_a_delay(void **state)
                           "must be at most 3660d");
 }
 
-static void retry_has_its_limits(void **state)
+TEST(retry_has_its_limits)
 {
-    (void)state;
     assert_member_problem("\"retry\": {\"max_retries\": 1001}", "retry.max_retries",
                           "must be between 0 and 1000");
     assert_member_problem("\"retry\": {\"policy\": \"never\"}", "retry.policy",
@@ -287,18 +271,16 @@ static void retry_has_its_limits(void **state)
                      1000);
 }
 
-static void a_default_delay_gives_way_to_the_other_one(void **state)
+TEST(a_default_delay_gives_way_to_the_other_one)
 {
-    (void)state;
     struct spec longer = spec_of("{\"command\":\"x\",\"retry\":{\"delay\":\"2h\"}}");
     assert_int_equal(longer.retry.max_delay_ms, 7200000);
     struct spec shorter = spec_of("{\"command\":\"x\",\"retry\":{\"max_delay\":\"10ms\"}}");
     assert_int_equal(shorter.retry.delay_ms, 10);
 }
 
-static void environment_names_are_names(void **state)
+TEST(environment_names_are_names)
 {
-    (void)state;
     assert_member_problem("\"env\": {\"\": \"x\"}", "env", "must not have an empty name");
     assert_member_problem("\"env\": {\"A=B\": \"x\"}", "env.A=B", "must not have '=' in its name");
     assert_member_problem("\"env\": {\"A\\n\": \"x\"}", "env.A\n",
@@ -307,9 +289,8 @@ static void environment_names_are_names(void **state)
     assert_int_equal(spec_of("{\"command\":\"x\",\"env\":{\"A\":\"line\\nline=\"}}").env_count, 1);
 }
 
-static void tags_are_lines_and_not_too_many(void **state)
+TEST(tags_are_lines_and_not_too_many)
 {
-    (void)state;
     assert_member_problem("\"tags\": {\"a\": \"b\\nc:d\"}", "tags.a",
                           "must not have control characters");
     struct buf out = BUF(10000);
@@ -322,18 +303,16 @@ static void tags_are_lines_and_not_too_many(void **state)
     buf_free(&out);
 }
 
-static void unknown_fields_are_named(void **state)
+TEST(unknown_fields_are_named)
 {
-    (void)state;
     assert_member_problem("\"colour\": \"red\"", "colour", "unknown field");
     assert_member_problem("\"Name\": \"x\"", "Name", "unknown field");
     assert_member_problem("\"schedule\": {\"delay\": \"1s\", \"when\": 1}", "schedule.when",
                           "unknown field");
 }
 
-static void calendars_are_names_or_say_otherwise(void **state)
+TEST(calendars_are_names_or_say_otherwise)
 {
-    (void)state;
     struct json doc;
     struct err err;
     struct spec spec;
@@ -354,9 +333,8 @@ static void calendars_are_names_or_say_otherwise(void **state)
                           "may have letters, digits and _ . : - only");
 }
 
-static void unique_work_has_a_key_and_a_time_in_which_it_holds(void **state)
+TEST(unique_work_has_a_key_and_a_time_in_which_it_holds)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"unique\": {\"key\": \"k\"}}");
     assert_true(str_eq(spec.unique.key, STR("k")));
     assert_false(spec.unique.until_start);
@@ -379,9 +357,8 @@ static void unique_work_has_a_key_and_a_time_in_which_it_holds(void **state)
         "of a slot while an earlier one is not over");
 }
 
-static void a_breaker_is_a_name_or_false(void **state)
+TEST(a_breaker_is_a_name_or_false)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"breaker\": \"smtp\"}");
     assert_true(str_eq(spec.breaker.name, STR("smtp")) && !spec.breaker.none);
     assert_non_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "\"breaker\":\"smtp\""));
@@ -398,9 +375,8 @@ static void a_breaker_is_a_name_or_false(void **state)
                           "may have letters, digits and _ . : - only");
 }
 
-static void an_idempotency_key_is_of_the_submission_and_not_of_the_job(void **state)
+TEST(an_idempotency_key_is_of_the_submission_and_not_of_the_job)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"idempotency_key\": \"a-1\"}");
     assert_true(str_eq(spec.idempotency_key, STR("a-1")));
     assert_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "idempotency"));
@@ -410,9 +386,8 @@ static void an_idempotency_key_is_of_the_submission_and_not_of_the_job(void **st
                           "must be 1 to 255 characters of visible ASCII");
 }
 
-static void fields_that_come_later_are_refused_even_when_null(void **state)
+TEST(fields_that_come_later_are_refused_even_when_null)
 {
-    (void)state;
     static const char *const later[] = {
         "http",         "container", "task", "resources", "labels",
         "at_most_once", "secrets",   "user", "sandbox",
@@ -424,9 +399,8 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
     assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
 }
 
-static void deadlines_of_a_start_are_durations(void **state)
+TEST(deadlines_of_a_start_are_durations)
 {
-    (void)state;
     struct spec spec =
         spec_of("{\"command\": \"x\", \"start_within\": \"5m\", \"expires_in\": \"6h\"}");
     assert_int_equal(spec.start_within_ms, 300000);
@@ -441,9 +415,8 @@ static void deadlines_of_a_start_are_durations(void **state)
                           "must be shorter than expires_in");
 }
 
-static void all_problems_are_reported_at_once(void **state)
+TEST(all_problems_are_reported_at_once)
 {
-    (void)state;
     struct field_errors errors = errors_of(
         STR("{\"command\": [1, \"a\", 2], \"priority\": 5000, \"retry\": {\"max_retries\": -1,"
             " \"jitter\": 2}, \"colour\": 1, \"sla\": {}, \"env\": {\"\": \"\"}}"));
@@ -455,9 +428,8 @@ static void all_problems_are_reported_at_once(void **state)
         assert_string_equal(errors.items[i].field.ptr, fields[i]);
 }
 
-static void a_hostile_document_gets_a_bounded_answer(void **state)
+TEST(a_hostile_document_gets_a_bounded_answer)
 {
-    (void)state;
     struct buf out = BUF(1 << 20);
     buf_add(&out, STR("{\"a\":1"));
     for (int i = 0; i < 10000; i++)
@@ -467,9 +439,8 @@ static void a_hostile_document_gets_a_bounded_answer(void **state)
     buf_free(&out);
 }
 
-static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
+TEST(stored_text_that_makes_no_sense_gets_one_sentence)
 {
-    (void)state;
     struct spec spec;
     struct err err;
     assert_int_equal(spec_read(STR("{"), &arena, &spec, &err), RC_INVALID);
@@ -479,9 +450,8 @@ static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
 }
 
 /* Left out of an engine, or refused by a worker, a job would never run again. */
-static void what_an_older_version_took_is_still_read(void **state)
+TEST(what_an_older_version_took_is_still_read)
 {
-    (void)state;
     static const struct str text = STR_INIT(
         "{\"command\": \"x\", \"name\": \"pay\u200froll\", \"tags\": {\"a\": \"\\u0085\"}}");
     struct field_errors errors = {.count = 0};
@@ -494,39 +464,4 @@ static void what_an_older_version_took_is_still_read(void **state)
     assert_int_equal(spec_read(spec_text(&spec, &arena), &arena, &spec, NULL), RC_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_document_is_understood),
-        cmocka_unit_test(what_is_not_said_has_its_default),
-        cmocka_unit_test(a_schedule_recurs_by_interval_or_by_cron),
-        cmocka_unit_test(schedules_that_make_no_sense_are_refused),
-        cmocka_unit_test(limits_are_keys_with_numbers),
-        cmocka_unit_test(null_means_absent),
-        cmocka_unit_test(a_command_is_an_array_or_a_text_for_the_shell),
-        cmocka_unit_test(there_is_exactly_one_kind_of_work),
-        cmocka_unit_test(a_bad_command_is_refused),
-        cmocka_unit_test(a_command_is_as_large_as_the_kernel_takes_it),
-        cmocka_unit_test(names_have_no_control_characters_and_an_end),
-        cmocka_unit_test(a_mistyped_field_is_named_with_what_it_should_be),
-        cmocka_unit_test(priority_has_a_range),
-        cmocka_unit_test(durations_have_a_unit_and_a_range),
-        cmocka_unit_test(a_schedule_is_a_moment_or_a_delay),
-        cmocka_unit_test(retry_has_its_limits),
-        cmocka_unit_test(a_default_delay_gives_way_to_the_other_one),
-        cmocka_unit_test(environment_names_are_names),
-        cmocka_unit_test(tags_are_lines_and_not_too_many),
-        cmocka_unit_test(unknown_fields_are_named),
-        cmocka_unit_test(unique_work_has_a_key_and_a_time_in_which_it_holds),
-        cmocka_unit_test(a_breaker_is_a_name_or_false),
-        cmocka_unit_test(an_idempotency_key_is_of_the_submission_and_not_of_the_job),
-        cmocka_unit_test(calendars_are_names_or_say_otherwise),
-        cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),
-        cmocka_unit_test(deadlines_of_a_start_are_durations),
-        cmocka_unit_test(all_problems_are_reported_at_once),
-        cmocka_unit_test(a_hostile_document_gets_a_bounded_answer),
-        cmocka_unit_test(stored_text_that_makes_no_sense_gets_one_sentence),
-        cmocka_unit_test(what_an_older_version_took_is_still_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

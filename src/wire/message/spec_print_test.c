@@ -1,9 +1,8 @@
 #include "wire/message/spec_rig.h"
 
 /* Written as it is, not put together: it must say what the default is, and nothing else. */
-static void the_default_retry_is_printed_as_any_other(void **state)
+TEST(the_default_retry_is_printed_as_any_other)
 {
-    (void)state;
     struct spec spec = {
         .work = WORK_HANDLER, .handler = STR("h"), .queue = STR("default"), .retry = retry_default};
     struct spec other = spec;
@@ -20,9 +19,8 @@ static void the_default_retry_is_printed_as_any_other(void **state)
     }
 }
 
-static void what_is_printed_reads_back_as_the_same(void **state)
+TEST(what_is_printed_reads_back_as_the_same)
 {
-    (void)state;
     static const char *const docs[] = {
         "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
         "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
@@ -51,9 +49,8 @@ static void what_is_printed_reads_back_as_the_same(void **state)
     }
 }
 
-static void the_canonical_form_has_its_defaults_filled_in(void **state)
+TEST(the_canonical_form_has_its_defaults_filled_in)
 {
-    (void)state;
     struct spec spec = spec_of("{\"payload\": 1, \"command\": [\"true\"]}");
     assert_string_equal(
         spec_text(&spec, &arena).ptr,
@@ -62,18 +59,16 @@ static void the_canonical_form_has_its_defaults_filled_in(void **state)
         "\"jitter\":0.3}}");
 }
 
-static void retry_on_is_printed_in_the_order_of_the_classes(void **state)
+TEST(retry_on_is_printed_in_the_order_of_the_classes)
 {
-    (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"retry\": {\"retry_on\": "
                                "[\"unknown\", \"timeout\", \"unknown\"]}}");
     assert_int_equal(spec.retry.retry_on, 1U << FAILURE_TIMEOUT | 1U << FAILURE_UNKNOWN);
     assert_non_null(strstr(spec_text(&spec, &arena).ptr, "\"retry_on\":[\"timeout\",\"unknown\"]"));
 }
 
-static void the_schedule_is_told_in_words(void **state)
+TEST(the_schedule_is_told_in_words)
 {
-    (void)state;
     static const struct {
         const char *doc;
         const char *words;
@@ -96,14 +91,4 @@ static void the_schedule_is_told_in_words(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_default_retry_is_printed_as_any_other),
-        cmocka_unit_test(what_is_printed_reads_back_as_the_same),
-        cmocka_unit_test(the_canonical_form_has_its_defaults_filled_in),
-        cmocka_unit_test(retry_on_is_printed_in_the_order_of_the_classes),
-        cmocka_unit_test(the_schedule_is_told_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TEST_GROUP(NULL, release)

@@ -1,13 +1,9 @@
 /* spec_rig.h - for tests: job documents, and what is wrong with them. */
 #pragma once
+#include "base/test/test.h"
 #include "wire/message/spec_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NOW_MS INT64_C(1794816000000) /* 2026-11-16T08:00:00Z */
 

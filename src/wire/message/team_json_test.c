@@ -1,10 +1,6 @@
 #include "wire/message/team_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 static enum rc parse(const char *text, struct arena *arena, struct team_wish *ret_wish,
                      struct field_errors *errors)
@@ -15,9 +11,8 @@ static enum rc parse(const char *text, struct arena *arena, struct team_wish *re
     return team_limit_parse(&doc, arena, ret_wish, errors);
 }
 
-static void a_team_is_printed_with_its_limit_and_whose_it_was(void **state)
+TEST(a_team_is_printed_with_its_limit_and_whose_it_was)
 {
-    (void)state;
     char bytes[512];
     struct buf out = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     struct json_writer w = JSON_WRITER(&out);
@@ -31,9 +26,8 @@ static void a_team_is_printed_with_its_limit_and_whose_it_was(void **state)
                                "\"changed_by\":\"key:admin\"}");
 }
 
-static void a_limit_is_a_number_or_null(void **state)
+TEST(a_limit_is_a_number_or_null)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct field_errors errors;
     struct team_wish wish = {0};
@@ -48,23 +42,12 @@ static void a_limit_is_a_number_or_null(void **state)
         assert_int_equal(parse(bad[i], &arena, &wish, &errors), RC_INVALID);
 }
 
-static void a_name_that_no_job_could_have_is_refused(void **state)
+TEST(a_name_that_no_job_could_have_is_refused)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct field_errors errors = {0};
     assert_int_equal(team_name_check(STR("data"), &arena, &errors), RC_OK);
     assert_int_equal(team_name_check(STR(""), &arena, &errors), RC_INVALID);
     assert_int_equal(team_name_check(STR("two words"), &arena, &errors), RC_INVALID);
     assert_int_equal(errors.count, 2);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_team_is_printed_with_its_limit_and_whose_it_was),
-        cmocka_unit_test(a_limit_is_a_number_or_null),
-        cmocka_unit_test(a_name_that_no_job_could_have_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 #include "base/rng.h"
+
 #include "base/str.h"
+#include "base/test/test.h"
 #include "worker/link/credits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { SERVERS_MAX = 9 };
 
@@ -27,9 +25,8 @@ static void assert_shares(struct credit *credits, size_t count, uint32_t free,
         assert_int_equal(credits[i].share, shares[i]);
 }
 
-static void one_server_is_offered_all(void **state)
+TEST(one_server_is_offered_all)
 {
-    (void)state;
     struct credit one = {.usable = true};
     assert_shares(&one, 1, 8, (uint32_t[]){8});
     one.backlog = 3;
@@ -37,35 +34,31 @@ static void one_server_is_offered_all(void **state)
     assert_shares(&one, 1, 0, (uint32_t[]){0});
 }
 
-static void without_a_backlog_all_get_the_same(void **state)
+TEST(without_a_backlog_all_get_the_same)
 {
-    (void)state;
     struct credit three[] = {{.usable = true}, {.usable = true}, {.usable = true}};
     assert_shares(three, 3, 9, (uint32_t[]){3, 3, 3});
     assert_shares(three, 3, 8, (uint32_t[]){3, 3, 2});
 }
 
-static void who_does_not_answer_gets_nothing(void **state)
+TEST(who_does_not_answer_gets_nothing)
 {
-    (void)state;
     struct credit three[] = {{.usable = true}, {.backlog = 900}, {.usable = true}};
     assert_shares(three, 3, 8, (uint32_t[]){4, 0, 4});
     struct credit none[] = {{.backlog = 5}, {.backlog = 900}};
     assert_shares(none, 2, 8, (uint32_t[]){0, 0});
 }
 
-static void no_slot_idles_while_work_waits_somewhere(void **state)
+TEST(no_slot_idles_while_work_waits_somewhere)
 {
-    (void)state;
     struct credit three[] = {{.usable = true}, {.usable = true, .backlog = 1000}, {.usable = true}};
     assert_shares(three, 3, 8, (uint32_t[]){0, 8, 0});
     three[1].backlog = 2;
     assert_shares(three, 3, 8, (uint32_t[]){2, 4, 2});
 }
 
-static void backlogs_share_by_their_length(void **state)
+TEST(backlogs_share_by_their_length)
 {
-    (void)state;
     struct credit three[] = {{.usable = true, .backlog = 300},
                              {.usable = true, .backlog = 100},
                              {.usable = true, .backlog = 1}};
@@ -75,9 +68,8 @@ static void backlogs_share_by_their_length(void **state)
     assert_int_equal(three[2].share, 1);
 }
 
-static void an_idle_worker_with_one_slot_can_be_reached_by_all(void **state)
+TEST(an_idle_worker_with_one_slot_can_be_reached_by_all)
 {
-    (void)state;
     struct credit three[] = {{.usable = true}, {.usable = true}, {.usable = true}};
     assert_shares(three, 3, 1, (uint32_t[]){1, 1, 1});
     for (size_t i = 0; i < 3; i++) {
@@ -92,9 +84,8 @@ static void an_idle_worker_with_one_slot_can_be_reached_by_all(void **state)
     assert_false(credits_moved(three, 3, 1, 2));
 }
 
-static void what_others_were_offered_is_not_offered_again(void **state)
+TEST(what_others_were_offered_is_not_offered_again)
 {
-    (void)state;
     struct credit two[] = {{.usable = true, .out = 6}, {.usable = true, .backlog = 50}};
     credits_spread(two, 2, 8, 0);
     assert_int_equal(two[1].share, 8);
@@ -104,9 +95,8 @@ static void what_others_were_offered_is_not_offered_again(void **state)
     assert_int_equal(credits_offer(two, 2, 8, 1), 8);
 }
 
-static void a_slot_that_becomes_free_is_offered_at_once(void **state)
+TEST(a_slot_that_becomes_free_is_offered_at_once)
 {
-    (void)state;
     struct credit three[] = {
         {.usable = true, .out = 2}, {.usable = true}, {.usable = true, .out = 2}};
     credits_spread(three, 3, 8, 0);
@@ -115,9 +105,8 @@ static void a_slot_that_becomes_free_is_offered_at_once(void **state)
     assert_int_equal(credits_offer(three, 3, 8, 1), 3);
 }
 
-static void even_shares_are_not_worth_a_poll(void **state)
+TEST(even_shares_are_not_worth_a_poll)
 {
-    (void)state;
     struct credit two[] = {{.usable = true, .out = 6}, {.usable = true, .out = 1}};
     credits_spread(two, 2, 8, 0);
     assert_false(credits_moved(two, 2, 8, 0));
@@ -216,9 +205,8 @@ static void check_settles(struct rng *rng, struct credit *credits, size_t count,
     assert_true(out <= (all > free ? all : free));
 }
 
-static void credits_add_up_whatever_the_servers_say(void **state)
+TEST(credits_add_up_whatever_the_servers_say)
 {
-    (void)state;
     struct rng rng = {.state = seed()};
     print_message("seed %llu\n", (unsigned long long)seed());
     for (unsigned i = 0; i < 20000; i++) {
@@ -233,21 +221,4 @@ static void credits_add_up_whatever_the_servers_say(void **state)
             credits[k].out = credits[k].usable ? (uint32_t)rng_below(&rng, free + 2) : 0;
         check_settles(&rng, credits, count, free);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_server_is_offered_all),
-        cmocka_unit_test(without_a_backlog_all_get_the_same),
-        cmocka_unit_test(who_does_not_answer_gets_nothing),
-        cmocka_unit_test(no_slot_idles_while_work_waits_somewhere),
-        cmocka_unit_test(backlogs_share_by_their_length),
-        cmocka_unit_test(an_idle_worker_with_one_slot_can_be_reached_by_all),
-        cmocka_unit_test(what_others_were_offered_is_not_offered_again),
-        cmocka_unit_test(a_slot_that_becomes_free_is_offered_at_once),
-        cmocka_unit_test(even_shares_are_not_worth_a_poll),
-        cmocka_unit_test(credits_add_up_whatever_the_servers_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 #include "worker/link/epochs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "base/test/test.h"
 
 enum { KEEP_MS = 80000 };
 
@@ -17,9 +14,8 @@ static uint64_t hear(struct epochs *e, uint64_t first, uint64_t second, int64_t 
     return believed.bits;
 }
 
-static void a_smaller_epoch_is_not_believed(void **state)
+TEST(a_smaller_epoch_is_not_believed)
 {
-    (void)state;
     struct epochs e = {0};
     assert_int_equal(hear(&e, 5, 5, 0), 3);
     assert_int_equal(hear(&e, 6, 0, 10), 1); /* says nothing about the other one */
@@ -28,9 +24,8 @@ static void a_smaller_epoch_is_not_believed(void **state)
     assert_int_equal(hear(&e, 7, 4, 40), 1);
 }
 
-static void an_epoch_is_forgotten_when_it_was_not_heard_for_long(void **state)
+TEST(an_epoch_is_forgotten_when_it_was_not_heard_for_long)
 {
-    (void)state;
     struct epochs e = {0};
     hear(&e, 9, 9, 0);
     assert_int_equal(hear(&e, 9, 1, 1000), 1); /* heard again */
@@ -39,9 +34,8 @@ static void an_epoch_is_forgotten_when_it_was_not_heard_for_long(void **state)
     assert_int_equal(hear(&e, 1, 1, KEEP_MS + 1001), 3);
 }
 
-static void who_names_no_epochs_is_believed(void **state)
+TEST(who_names_no_epochs_is_believed)
 {
-    (void)state;
     struct epochs e = {0};
     hear(&e, 9, 9, 0);
     const struct poll_reply older = {.owned = {.count = 2, .bits = 1}};
@@ -49,23 +43,11 @@ static void who_names_no_epochs_is_believed(void **state)
     assert_int_equal(hear(&e, 8, 9, 2), 2); /* and changes nothing */
 }
 
-static void a_store_with_other_partitions_is_another(void **state)
+TEST(a_store_with_other_partitions_is_another)
 {
-    (void)state;
     struct epochs e = {0};
     const uint64_t epochs[PARTITIONS_MAX] = {1, 1, 1, 1};
     const struct poll_reply reply = {.owned = {.count = 4}, .epochs = epochs};
     hear(&e, 9, 9, 0);
     assert_int_equal(epochs_hear(&e, &reply, 1, KEEP_MS).bits, 15);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_smaller_epoch_is_not_believed),
-        cmocka_unit_test(an_epoch_is_forgotten_when_it_was_not_heard_for_long),
-        cmocka_unit_test(who_names_no_epochs_is_believed),
-        cmocka_unit_test(a_store_with_other_partitions_is_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,15 @@
 #pragma once
 #include "base/id.h"
 #include "base/mem.h"
+#include "base/test/test.h"
 #include "loop/clock.h"
 #include "wire/http/http.h"
 #include "wire/http/log_frame.h"
 #include "wire/message/poll_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     FAKE_RESULTS_MAX = 4096,

@@ -1,10 +1,8 @@
 #include "worker/link/lease_set.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { TTL_MS = 20000, MARGIN_MS = 1000, NO_LIMIT = 1 << 20 };
 
@@ -38,9 +36,8 @@ static void count_visit(void *arg, uint64_t exec_id, uint64_t token)
     ++*(int *)arg;
 }
 
-static void a_lease_counts_from_when_the_poll_was_sent(void **state)
+TEST(a_lease_counts_from_when_the_poll_was_sent)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     int visits = 0;
@@ -54,9 +51,8 @@ static void a_lease_counts_from_when_the_poll_was_sent(void **state)
     lease_set_free(&h);
 }
 
-static void a_lease_that_was_over_before_it_came_is_not_taken(void **state)
+TEST(a_lease_that_was_over_before_it_came_is_not_taken)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     struct poll_lease lease = {.exec_id = 10, .token = 1, .ttl_ms = TTL_MS};
@@ -65,9 +61,8 @@ static void a_lease_that_was_over_before_it_came_is_not_taken(void **state)
     lease_set_free(&h);
 }
 
-static void a_lease_without_end_is_taken_and_does_not_overflow(void **state)
+TEST(a_lease_without_end_is_taken_and_does_not_overflow)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     struct poll_lease lease = {.exec_id = 10, .token = 1, .ttl_ms = INT64_MAX};
@@ -77,9 +72,8 @@ static void a_lease_without_end_is_taken_and_does_not_overflow(void **state)
     lease_set_free(&h);
 }
 
-static void only_what_a_poll_named_is_renewed_by_it(void **state)
+TEST(only_what_a_poll_named_is_renewed_by_it)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     accept(&h, 10, 1, 2, 1000);
@@ -92,9 +86,8 @@ static void only_what_a_poll_named_is_renewed_by_it(void **state)
     lease_set_free(&h);
 }
 
-static void only_what_is_named_as_kept_is_kept(void **state)
+TEST(only_what_is_named_as_kept_is_kept)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     const struct poll_held kept[] = {{10, 1}, {11, 2}, {99, 1}};
@@ -117,9 +110,8 @@ static void note_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t d
     ((int64_t *)arg)[exec_id - 10] = deadline_ms;
 }
 
-static void each_lease_has_its_own_deadline(void **state)
+TEST(each_lease_has_its_own_deadline)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     int64_t told[2] = {0, 0};
@@ -138,9 +130,8 @@ static void each_lease_has_its_own_deadline(void **state)
     lease_set_free(&h);
 }
 
-static void when_the_first_to_end_is_over_the_next_deadline_counts(void **state)
+TEST(when_the_first_to_end_is_over_the_next_deadline_counts)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     int visits = 0;
@@ -153,9 +144,8 @@ static void when_the_first_to_end_is_over_the_next_deadline_counts(void **state)
     lease_set_free(&h);
 }
 
-static void a_lease_is_named_until_the_verdict_on_its_result(void **state)
+TEST(a_lease_is_named_until_the_verdict_on_its_result)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct lease_set h;
     lease_set_init(&h);
@@ -178,9 +168,8 @@ static void a_lease_is_named_until_the_verdict_on_its_result(void **state)
     lease_set_free(&h);
 }
 
-static void results_that_do_not_fit_are_named_as_held(void **state)
+TEST(results_that_do_not_fit_are_named_as_held)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct lease_set h;
     lease_set_init(&h);
@@ -196,9 +185,8 @@ static void results_that_do_not_fit_are_named_as_held(void **state)
     lease_set_free(&h);
 }
 
-static void a_second_attempt_waits_for_the_first(void **state)
+TEST(a_second_attempt_waits_for_the_first)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     assert_true(accept(&h, 10, 1, 2, 0));
@@ -213,9 +201,8 @@ static void a_second_attempt_waits_for_the_first(void **state)
     lease_set_free(&h);
 }
 
-static void what_is_void_keeps_its_slot_and_says_nothing(void **state)
+TEST(what_is_void_keeps_its_slot_and_says_nothing)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct lease_set h;
     lease_set_init(&h);
@@ -248,9 +235,8 @@ static uint64_t high_id(void)
     return id;
 }
 
-static void a_poll_is_about_some_partitions(void **state)
+TEST(a_poll_is_about_some_partitions)
 {
-    (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     struct lease_set h;
     struct poll poll = {.seq = 2};
@@ -274,9 +260,8 @@ static void a_poll_is_about_some_partitions(void **state)
     lease_set_free(&h);
 }
 
-static void a_lease_is_renewed_by_who_owns_it(void **state)
+TEST(a_lease_is_renewed_by_who_owns_it)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     accept(&h, low_id, 1, 2, 5000);
@@ -289,9 +274,8 @@ static void a_lease_is_renewed_by_who_owns_it(void **state)
     lease_set_free(&h);
 }
 
-static void what_is_held_of_some_partitions_is_known(void **state)
+TEST(what_is_held_of_some_partitions_is_known)
 {
-    (void)state;
     struct lease_set h;
     lease_set_init(&h);
     assert_false(lease_set_any(&h, NULL));
@@ -303,25 +287,4 @@ static void what_is_held_of_some_partitions_is_known(void **state)
     assert_false(lease_set_any(&h, &high));
     assert_int_equal(lease_set_deadline_ms(&h, &low), INT64_MAX);
     lease_set_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lease_counts_from_when_the_poll_was_sent),
-        cmocka_unit_test(a_lease_that_was_over_before_it_came_is_not_taken),
-        cmocka_unit_test(a_lease_without_end_is_taken_and_does_not_overflow),
-        cmocka_unit_test(only_what_a_poll_named_is_renewed_by_it),
-        cmocka_unit_test(only_what_is_named_as_kept_is_kept),
-        cmocka_unit_test(each_lease_has_its_own_deadline),
-        cmocka_unit_test(when_the_first_to_end_is_over_the_next_deadline_counts),
-        cmocka_unit_test(a_lease_is_named_until_the_verdict_on_its_result),
-        cmocka_unit_test(results_that_do_not_fit_are_named_as_held),
-        cmocka_unit_test(a_second_attempt_waits_for_the_first),
-        cmocka_unit_test(what_is_void_keeps_its_slot_and_says_nothing),
-        cmocka_unit_test(a_poll_is_about_some_partitions),
-        cmocka_unit_test(a_lease_is_renewed_by_who_owns_it),
-        cmocka_unit_test(what_is_held_of_some_partitions_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void it_registers_and_offers_its_slots(void **state)
+TEST(it_registers_and_offers_its_slots, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -128,7 +128,7 @@ static void it_registers_and_offers_its_slots(void **state)
     assert_int_equal(o->server->poll.held_count, 0);
 }
 
-static void a_lease_is_handed_over_and_named_in_the_next_poll(void **state)
+TEST(a_lease_is_handed_over_and_named_in_the_next_poll, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -138,7 +138,7 @@ static void a_lease_is_handed_over_and_named_in_the_next_poll(void **state)
     assert_int_equal(o->server->poll.free, SLOTS - 1);
 }
 
-static void a_lease_that_comes_twice_is_run_once(void **state)
+TEST(a_lease_that_comes_twice_is_run_once, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -151,7 +151,7 @@ static void a_lease_that_comes_twice_is_run_once(void **state)
     assert_int_equal(o->lease_count, 2);
 }
 
-static void a_newer_token_waits_until_the_older_attempt_is_over(void **state)
+TEST(a_newer_token_waits_until_the_older_attempt_is_over, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -168,7 +168,7 @@ static void a_newer_token_waits_until_the_older_attempt_is_over(void **state)
     assert_int_equal(o->lease_count, 3);
 }
 
-static void what_ends_while_a_poll_is_parked_is_told_at_once(void **state)
+TEST(what_ends_while_a_poll_is_parked_is_told_at_once, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -183,7 +183,7 @@ static void what_ends_while_a_poll_is_parked_is_told_at_once(void **state)
     assert_int_equal(session_pending(o->session), 0);
 }
 
-static void results_are_gathered(void **state)
+TEST(results_are_gathered, set_up, tear_down)
 {
     struct owner *o = *state;
     o->finish_at_once = true;
@@ -202,7 +202,7 @@ static void results_are_gathered(void **state)
     assert_int_equal(o->server->gathered, SLOTS);
 }
 
-static void a_result_is_offered_until_it_got_its_verdict(void **state)
+TEST(a_result_is_offered_until_it_got_its_verdict, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -216,7 +216,7 @@ static void a_result_is_offered_until_it_got_its_verdict(void **state)
     FAKE_WAIT(o->server, session_pending(o->session) == 0);
 }
 
-static void a_stop_reaches_the_owner(void **state)
+TEST(a_stop_reaches_the_owner, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -226,7 +226,7 @@ static void a_stop_reaches_the_owner(void **state)
     FAKE_WAIT(o->server, o->stopped == 10);
 }
 
-static void a_lease_that_cannot_be_renewed_is_lost_before_its_end(void **state)
+TEST(a_lease_that_cannot_be_renewed_is_lost_before_its_end, set_up, tear_down)
 {
     struct owner *o = *state;
     o->server->welcome.lease_ms = 1500;
@@ -248,7 +248,7 @@ static void a_lease_that_cannot_be_renewed_is_lost_before_its_end(void **state)
     FAKE_WAIT(o->server, fake_result(o->server, 10) != NULL); /* a late word is still a word */
 }
 
-static void a_lease_that_is_renewed_is_kept(void **state)
+TEST(a_lease_that_is_renewed_is_kept, set_up, tear_down)
 {
     struct owner *o = *state;
     o->server->welcome.lease_ms = 3000; /* and not less: a machine may stand still for a second */
@@ -264,7 +264,7 @@ static void a_lease_that_is_renewed_is_kept(void **state)
 }
 
 /* A server that was away and would park the first poll might say too late that leases are good. */
-static void the_first_poll_after_a_failure_does_not_wait(void **state)
+TEST(the_first_poll_after_a_failure_does_not_wait, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -280,7 +280,7 @@ static void the_first_poll_after_a_failure_does_not_wait(void **state)
     assert_true(o->server->poll.wait_ms > 0);
 }
 
-static void a_server_that_forgot_us_is_told_our_name_again(void **state)
+TEST(a_server_that_forgot_us_is_told_our_name_again, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -297,7 +297,7 @@ static void a_server_that_forgot_us_is_told_our_name_again(void **state)
     assert_int_equal(o->server->result_count, 0);
 }
 
-static void a_result_the_server_cannot_read_does_not_block_the_others(void **state)
+TEST(a_result_the_server_cannot_read_does_not_block_the_others, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -312,7 +312,7 @@ static void a_result_the_server_cannot_read_does_not_block_the_others(void **sta
     assert_null(fake_result(o->server, 12));
 }
 
-static void a_success_counts_without_the_result_that_is_refused(void **state)
+TEST(a_success_counts_without_the_result_that_is_refused, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -331,7 +331,7 @@ static void a_success_counts_without_the_result_that_is_refused(void **state)
 
 /* ---- replies that cannot be read */
 
-static void an_unreadable_reply_costs_no_lease_but_its_own(void **state)
+TEST(an_unreadable_reply_costs_no_lease_but_its_own, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -359,7 +359,7 @@ static void an_unreadable_reply_costs_no_lease_but_its_own(void **state)
               o->server->poll.free == SLOTS - 5); /* all that are free are offered again */
 }
 
-static void a_lease_that_makes_no_sense_is_reported_as_unreadable(void **state)
+TEST(a_lease_that_makes_no_sense_is_reported_as_unreadable, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -378,7 +378,7 @@ static void a_lease_that_makes_no_sense_is_reported_as_unreadable(void **state)
 
 /* ---- older servers, and newer ones */
 
-static void the_first_registration_says_whom_we_replace(void **state)
+TEST(the_first_registration_says_whom_we_replace, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -391,7 +391,7 @@ static void the_first_registration_says_whom_we_replace(void **state)
     assert_int_equal(o->server->hello.replaces, 0);
 }
 
-static void an_older_server_registers_us_without_the_rest(void **state)
+TEST(an_older_server_registers_us_without_the_rest, set_up, tear_down)
 {
     struct owner *o = *state;
     o->server->older = true;
@@ -408,7 +408,7 @@ static void an_older_server_registers_us_without_the_rest(void **state)
     assert_int_equal(o->server->refusals, 1);
 }
 
-static void what_was_heard_is_told_to_who_names_epochs(void **state)
+TEST(what_was_heard_is_told_to_who_names_epochs, set_up, tear_down)
 {
     struct owner *o = *state;
     static const uint64_t epochs[PARTITIONS_MAX] = {1};
@@ -430,7 +430,7 @@ static void what_was_heard_is_told_to_who_names_epochs(void **state)
 }
 
 /* Two take turns behind one address. */
-static void what_one_server_said_is_not_told_to_another_as_heard(void **state)
+TEST(what_one_server_said_is_not_told_to_another_as_heard, set_up, tear_down)
 {
     struct owner *o = *state;
     static const uint64_t epochs[PARTITIONS_MAX] = {1};
@@ -450,7 +450,7 @@ static void what_one_server_said_is_not_told_to_another_as_heard(void **state)
     assert_int_equal(o->server->poll.heard, answered);
 }
 
-static void a_server_that_became_older_costs_no_result(void **state)
+TEST(a_server_that_became_older_costs_no_result, set_up, tear_down)
 {
     struct owner *o = *state;
     static const uint64_t epochs[PARTITIONS_MAX] = {1};
@@ -468,7 +468,7 @@ static void a_server_that_became_older_costs_no_result(void **state)
     assert_non_null(fake_result(o->server, 10));
 }
 
-static void a_drain_ends_when_all_is_told(void **state)
+TEST(a_drain_ends_when_all_is_told, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -482,7 +482,7 @@ static void a_drain_ends_when_all_is_told(void **state)
     assert_int_equal(o->server->result_count, 1);
 }
 
-static void what_is_leased_into_a_drain_is_not_started(void **state)
+TEST(what_is_leased_into_a_drain_is_not_started, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -494,7 +494,7 @@ static void what_is_leased_into_a_drain_is_not_started(void **state)
     assert_int_equal(o->server->poll.held_count, 0);
 }
 
-static void the_server_may_ask_for_a_drain(void **state)
+TEST(the_server_may_ask_for_a_drain, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -503,37 +503,4 @@ static void the_server_may_ask_for_a_drain(void **state)
     fake_unpark(o->server);
     FAKE_WAIT(o->server, o->drained);
     assert_true(o->drain_asked);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(it_registers_and_offers_its_slots),
-        TEST(a_lease_is_handed_over_and_named_in_the_next_poll),
-        TEST(a_lease_that_comes_twice_is_run_once),
-        TEST(a_newer_token_waits_until_the_older_attempt_is_over),
-        TEST(what_ends_while_a_poll_is_parked_is_told_at_once),
-        TEST(results_are_gathered),
-        TEST(a_result_is_offered_until_it_got_its_verdict),
-        TEST(a_stop_reaches_the_owner),
-        TEST(a_lease_that_cannot_be_renewed_is_lost_before_its_end),
-        TEST(a_lease_that_is_renewed_is_kept),
-        TEST(the_first_poll_after_a_failure_does_not_wait),
-        TEST(a_server_that_forgot_us_is_told_our_name_again),
-        TEST(a_result_the_server_cannot_read_does_not_block_the_others),
-        TEST(a_success_counts_without_the_result_that_is_refused),
-        TEST(an_unreadable_reply_costs_no_lease_but_its_own),
-        TEST(a_lease_that_makes_no_sense_is_reported_as_unreadable),
-        TEST(the_first_registration_says_whom_we_replace),
-        TEST(an_older_server_registers_us_without_the_rest),
-        TEST(what_was_heard_is_told_to_who_names_epochs),
-        TEST(what_one_server_said_is_not_told_to_another_as_heard),
-        TEST(a_server_that_became_older_costs_no_result),
-        TEST(a_drain_ends_when_all_is_told),
-        TEST(what_is_leased_into_a_drain_is_not_started),
-        TEST(the_server_may_ask_for_a_drain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

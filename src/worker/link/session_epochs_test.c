@@ -11,7 +11,7 @@ static void turn_of(struct owner *o, size_t i)
     FAKE_WAIT(o->servers[i], o->servers[i]->polls > polls);
 }
 
-static void what_a_provisional_server_keeps_lives_on(void **state)
+TEST(what_a_provisional_server_keeps_lives_on, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -26,7 +26,7 @@ static void what_a_provisional_server_keeps_lives_on(void **state)
     assert_int_equal(o->lost[0], id_in(3, 1));
 }
 
-static void a_provisional_server_gets_no_results_and_no_offers(void **state)
+TEST(a_provisional_server_gets_no_results_and_no_offers, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -54,7 +54,7 @@ static void a_provisional_server_gets_no_results_and_no_offers(void **state)
 }
 
 /* B has taken the partition, and has been heard; A still believes in itself. */
-static void a_smaller_epoch_stops_nothing_and_gives_nothing(void **state)
+TEST(a_smaller_epoch_stops_nothing_and_gives_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -75,7 +75,7 @@ static void a_smaller_epoch_stops_nothing_and_gives_nothing(void **state)
     FAKE_WAIT(o->servers[1], o->stopped == id_in(3, 1));
 }
 
-static void a_smaller_epoch_renews_nothing(void **state)
+TEST(a_smaller_epoch_renews_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 3000);
@@ -88,7 +88,7 @@ static void a_smaller_epoch_renews_nothing(void **state)
     assert_true(fake_holds(o->servers[0], id_in(3, 1)));
 }
 
-static void a_smaller_epoch_keeps_nothing(void **state)
+TEST(a_smaller_epoch_keeps_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 3000);
@@ -113,7 +113,7 @@ static const struct poller *poller_at(const struct owner *o, size_t i)
 }
 
 /* One that has joined since is not in its list. */
-static void a_provisional_server_does_not_say_who_has_left(void **state)
+TEST(a_provisional_server_does_not_say_who_has_left, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -129,7 +129,7 @@ static void a_provisional_server_does_not_say_who_has_left(void **state)
 }
 
 /* What comes by way of another obeys the same rules. */
-static void a_relayed_reply_may_be_provisional(void **state)
+TEST(a_relayed_reply_may_be_provisional, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -148,18 +148,4 @@ static void a_relayed_reply_may_be_provisional(void **state)
     name_epoch(o, 0, 5, 8); /* another one has taken it */
     o->servers[0]->owned.bits |= range(5, 1).bits;
     FAKE_WAIT(o->servers[0], (pass(o, 100), o->servers[0]->result_count == 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_provisional_server_keeps_lives_on),
-        TEST(a_provisional_server_gets_no_results_and_no_offers),
-        TEST(a_smaller_epoch_stops_nothing_and_gives_nothing),
-        TEST(a_smaller_epoch_renews_nothing),
-        TEST(a_smaller_epoch_keeps_nothing),
-        TEST(a_provisional_server_does_not_say_who_has_left),
-        TEST(a_relayed_reply_may_be_provisional),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,5 +206,3 @@ static inline void lease_at(struct owner *o, size_t i, uint64_t exec_id)
     fake_lease(o->servers[i], exec_id, 1, "{}", "");
     FAKE_WAIT(o->servers[i], fake_holds(o->servers[i], exec_id));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

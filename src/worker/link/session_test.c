@@ -2,7 +2,7 @@
 
 /* ---- who is there */
 
-static void one_address_is_enough_to_serve_all(void **state)
+TEST(one_address_is_enough_to_serve_all, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -14,7 +14,7 @@ static void one_address_is_enough_to_serve_all(void **state)
     assert_int_equal(o->servers[0]->registrations, 1);
 }
 
-static void it_starts_when_one_of_them_answers(void **state)
+TEST(it_starts_when_one_of_them_answers, set_up, tear_down)
 {
     struct owner *o = *state;
     char urls[200];
@@ -24,7 +24,7 @@ static void it_starts_when_one_of_them_answers(void **state)
     assert_int_equal(o->servers[0]->registrations, 1);
 }
 
-static void two_addresses_of_one_server_are_one(void **state)
+TEST(two_addresses_of_one_server_are_one, set_up, tear_down)
 {
     struct owner *o = *state;
     char urls[200];
@@ -38,7 +38,7 @@ static void two_addresses_of_one_server_are_one(void **state)
     assert_int_equal(o->servers[0]->registrations, 1);
 }
 
-static void a_server_that_joins_is_found(void **state)
+TEST(a_server_that_joins_is_found, set_up, tear_down)
 {
     struct owner *o = *state;
     for (size_t i = 0; i < SERVERS; i++)
@@ -53,7 +53,7 @@ static void a_server_that_joins_is_found(void **state)
     lease_at(o, 2, id_in(12, 1));
 }
 
-static void a_server_that_left_is_forgotten(void **state)
+TEST(a_server_that_left_is_forgotten, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 3000);
@@ -71,7 +71,7 @@ static void a_server_that_left_is_forgotten(void **state)
 
 /* ---- credits */
 
-static void credits_add_up_to_what_is_free(void **state)
+TEST(credits_add_up_to_what_is_free, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -85,7 +85,7 @@ static void credits_add_up_to_what_is_free(void **state)
     FAKE_WAIT(o->servers[0], results(o) == 1 && all_parked(o) && offered(o) == SLOTS - 1);
 }
 
-static void free_slots_move_to_where_the_backlog_is(void **state)
+TEST(free_slots_move_to_where_the_backlog_is, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -98,7 +98,7 @@ static void free_slots_move_to_where_the_backlog_is(void **state)
                               o->servers[2]->poll.free == SLOTS && offered(o) == SLOTS));
 }
 
-static void a_lease_too_many_is_given_back(void **state)
+TEST(a_lease_too_many_is_given_back, set_up, tear_down)
 {
     struct owner *o = *state;
     o->slots = 1;
@@ -117,7 +117,7 @@ static void a_lease_too_many_is_given_back(void **state)
     FAKE_WAIT(o->servers[0], results(o) == 3 && all_parked(o) && offered(o) == SERVERS);
 }
 
-static void who_does_not_answer_is_offered_nothing(void **state)
+TEST(who_does_not_answer_is_offered_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 2000);
@@ -131,7 +131,7 @@ static void who_does_not_answer_is_offered_nothing(void **state)
 
 /* ---- leases and results */
 
-static void everybody_hears_of_leases_and_their_owner_of_results(void **state)
+TEST(everybody_hears_of_leases_and_their_owner_of_results, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -146,7 +146,7 @@ static void everybody_hears_of_leases_and_their_owner_of_results(void **state)
     assert_int_equal(o->servers[0]->foreign_results + o->servers[2]->foreign_results, 0);
 }
 
-static void a_partition_may_move_while_a_command_runs(void **state)
+TEST(a_partition_may_move_while_a_command_runs, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 3000);
@@ -163,7 +163,7 @@ static void a_partition_may_move_while_a_command_runs(void **state)
     assert_int_equal(o->servers[2]->result_count, 1);
 }
 
-static void a_server_that_owns_nothing_renews_nothing(void **state)
+TEST(a_server_that_owns_nothing_renews_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 1500);
@@ -175,7 +175,7 @@ static void a_server_that_owns_nothing_renews_nothing(void **state)
     assert_int_equal(o->lost[0], id_in(3, 1));
 }
 
-static void the_death_of_a_server_kills_no_command(void **state)
+TEST(the_death_of_a_server_kills_no_command, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -193,7 +193,7 @@ static void the_death_of_a_server_kills_no_command(void **state)
 }
 
 /* It is alive, and nobody takes over what it owns. */
-static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
+TEST(a_server_that_only_we_cannot_reach_is_told_by_others, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -214,7 +214,7 @@ static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
 /* It has joined, got some of our partitions, and never answered us. */
 /* The line breaks while a poll is parked, and another one follows it there shortly before it is given up. That
  * one would be given up too late. */
-static void a_poll_that_was_replaced_on_a_dead_line_is_told_by_others(void **state)
+TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -230,7 +230,7 @@ static void a_poll_that_was_replaced_on_a_dead_line_is_told_by_others(void **sta
 }
 
 /* Should it die in silence, we give up a quarter of a lease later, and need another to ask again. */
-static void nobody_parks_us_until_a_lease_is_about_to_end(void **state)
+TEST(nobody_parks_us_until_a_lease_is_about_to_end, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000); /* a lease is kept for three seconds from the poll that it came with */
@@ -241,7 +241,7 @@ static void nobody_parks_us_until_a_lease_is_about_to_end(void **state)
     assert_true(f->poll.wait_ms <= 3000 - 400 - 4000 / 2);
 }
 
-static void a_server_that_we_never_reached_is_told_by_others(void **state)
+TEST(a_server_that_we_never_reached_is_told_by_others, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -262,7 +262,7 @@ static void a_server_that_we_never_reached_is_told_by_others(void **state)
 }
 
 /* A proxy before it, say, that cannot reach it. */
-static void a_server_whose_door_fails_is_told_by_others(void **state)
+TEST(a_server_whose_door_fails_is_told_by_others, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -287,7 +287,7 @@ static struct poller *poller_at(struct owner *o, size_t i)
 }
 
 /* Three such answers in a row meant that another process has our id, and cost all that ran. */
-static void a_poll_that_was_overtaken_by_way_of_another_is_not_stale(void **state)
+TEST(a_poll_that_was_overtaken_by_way_of_another_is_not_stale, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -302,7 +302,7 @@ static void a_poll_that_was_overtaken_by_way_of_another_is_not_stale(void **stat
 }
 
 /* The server has taken it back by what came by way of another, and may have given it to somebody else. */
-static void a_lease_from_before_what_went_by_way_of_another_is_not_run(void **state)
+TEST(a_lease_from_before_what_went_by_way_of_another_is_not_run, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -317,7 +317,7 @@ static void a_lease_from_before_what_went_by_way_of_another_is_not_run(void **st
 }
 
 /* Each answer made the others poll at once. */
-static void servers_that_answer_at_once_are_not_asked_without_a_pause(void **state)
+TEST(servers_that_answer_at_once_are_not_asked_without_a_pause, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -329,7 +329,7 @@ static void servers_that_answer_at_once_are_not_asked_without_a_pause(void **sta
     assert_in_range(o->servers[0]->polls - before, 0, 40);
 }
 
-static void a_server_that_is_cut_off_costs_nothing(void **state)
+TEST(a_server_that_is_cut_off_costs_nothing, set_up, tear_down)
 {
     struct owner *o = *state;
     hurry(o, 4000);
@@ -345,7 +345,7 @@ static void a_server_that_is_cut_off_costs_nothing(void **state)
     assert_int_equal(session_pending(o->session), 0);
 }
 
-static void a_result_is_offered_to_all_until_one_accepts_it(void **state)
+TEST(a_result_is_offered_to_all_until_one_accepts_it, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -366,7 +366,7 @@ static void a_result_is_offered_to_all_until_one_accepts_it(void **state)
 
 /* ---- being known */
 
-static void one_that_does_not_know_us_is_not_all(void **state)
+TEST(one_that_does_not_know_us_is_not_all, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -384,7 +384,7 @@ static void one_that_does_not_know_us_is_not_all(void **state)
     assert_int_equal(o->lost_count, 1);
 }
 
-static void who_was_forgotten_by_one_registers_again_when_nothing_runs(void **state)
+TEST(who_was_forgotten_by_one_registers_again_when_nothing_runs, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -402,7 +402,7 @@ static void who_was_forgotten_by_one_registers_again_when_nothing_runs(void **st
 
 /* ---- leaving */
 
-static void a_drain_is_told_to_all(void **state)
+TEST(a_drain_is_told_to_all, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -417,7 +417,7 @@ static void a_drain_is_told_to_all(void **state)
         assert_int_equal(o->servers[i]->poll.held_count, 0);
 }
 
-static void a_drain_does_not_wait_for_the_dead(void **state)
+TEST(a_drain_does_not_wait_for_the_dead, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -426,7 +426,7 @@ static void a_drain_does_not_wait_for_the_dead(void **state)
     FAKE_WAIT(o->servers[0], o->drained);
 }
 
-static void output_goes_to_a_server_that_answers(void **state)
+TEST(output_goes_to_a_server_that_answers, set_up, tear_down)
 {
     struct owner *o = *state;
     start(o);
@@ -436,39 +436,4 @@ static void output_goes_to_a_server_that_answers(void **state)
     kill_server(o, 1);
     FAKE_WAIT(o->servers[0],
               !str_eq(session_pick_server(o->session, o->addresses[1], false), o->addresses[1]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(one_address_is_enough_to_serve_all),
-        TEST(it_starts_when_one_of_them_answers),
-        TEST(two_addresses_of_one_server_are_one),
-        TEST(a_server_that_joins_is_found),
-        TEST(a_server_that_left_is_forgotten),
-        TEST(credits_add_up_to_what_is_free),
-        TEST(free_slots_move_to_where_the_backlog_is),
-        TEST(a_lease_too_many_is_given_back),
-        TEST(who_does_not_answer_is_offered_nothing),
-        TEST(everybody_hears_of_leases_and_their_owner_of_results),
-        TEST(a_partition_may_move_while_a_command_runs),
-        TEST(a_server_that_owns_nothing_renews_nothing),
-        TEST(the_death_of_a_server_kills_no_command),
-        TEST(a_server_that_only_we_cannot_reach_is_told_by_others),
-        TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others),
-        TEST(nobody_parks_us_until_a_lease_is_about_to_end),
-        TEST(a_server_that_we_never_reached_is_told_by_others),
-        TEST(a_server_whose_door_fails_is_told_by_others),
-        TEST(a_poll_that_was_overtaken_by_way_of_another_is_not_stale),
-        TEST(a_lease_from_before_what_went_by_way_of_another_is_not_run),
-        TEST(servers_that_answer_at_once_are_not_asked_without_a_pause),
-        TEST(a_server_that_is_cut_off_costs_nothing),
-        TEST(a_result_is_offered_to_all_until_one_accepts_it),
-        TEST(one_that_does_not_know_us_is_not_all),
-        TEST(who_was_forgotten_by_one_registers_again_when_nothing_runs),
-        TEST(a_drain_is_told_to_all),
-        TEST(a_drain_does_not_wait_for_the_dead),
-        TEST(output_goes_to_a_server_that_answers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 #include "job/failure.h"
+
+#include "base/test/test.h"
 #include "worker/run/error_tail.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_text(const char *printed, const char *want)
 {
@@ -20,9 +17,8 @@ static void assert_text(const char *printed, const char *want)
     arena_free(&arena);
 }
 
-static void what_cannot_be_sent_is_replaced(void **state)
+TEST(what_cannot_be_sent_is_replaced)
 {
-    (void)state;
     assert_text("a\033[31mred\n", "a[31mred");
     assert_text("bad \xff byte\r\n", "bad ? byte");
     assert_text("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
@@ -33,9 +29,8 @@ static void what_cannot_be_sent_is_replaced(void **state)
     assert_text("", "");
 }
 
-static void only_the_end_of_much_is_kept(void **state)
+TEST(only_the_end_of_much_is_kept)
 {
-    (void)state;
     struct arena arena = {0};
     struct error_tail tail = {0};
     for (int i = 0; i < 100000; i++)
@@ -49,13 +44,4 @@ static void only_the_end_of_much_is_kept(void **state)
     assert_int_equal(error_tail_text(&tail, &arena).len, FAILURE_TAIL_BYTES_MAX);
     error_tail_free(&tail);
     arena_free(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_sent_is_replaced),
-        cmocka_unit_test(only_the_end_of_much_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

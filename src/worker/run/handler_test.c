@@ -73,7 +73,7 @@ static int tear_down(void **state)
 
 #define EMAIL "{\"handler\": \"send_email\"}"
 
-static void a_call_is_answered_by_what_it_returns(void **state)
+TEST(a_call_is_answered_by_what_it_returns, set_up, tear_down)
 {
     struct program *p = *state;
     p->answer = OUTCOME_PERMANENT;
@@ -83,7 +83,7 @@ static void a_call_is_answered_by_what_it_returns(void **state)
     assert_int_equal(fake_result(p->server, 10)->usage.exit_code, -1);
 }
 
-static void a_call_may_be_answered_later(void **state)
+TEST(a_call_may_be_answered_later, set_up, tear_down)
 {
     struct program *p = *state;
     fake_lease(p->server, 10, 1, EMAIL, "");
@@ -97,7 +97,7 @@ static void a_call_may_be_answered_later(void **state)
     assert_true(str_eq(fake_result(p->server, 10)->result, STR("\"sent\"")));
 }
 
-static void a_stop_is_passed_on(void **state)
+TEST(a_stop_is_passed_on, set_up, tear_down)
 {
     struct program *p = *state;
     fake_lease(p->server, 10, 1, EMAIL, "");
@@ -106,7 +106,7 @@ static void a_stop_is_passed_on(void **state)
     FAKE_WAIT(p->server, p->stopped == 10);
 }
 
-static void a_thousand_leases_take_a_handful_of_polls(void **state)
+TEST(a_thousand_leases_take_a_handful_of_polls, set_up, tear_down)
 {
     struct program *p = *state;
     p->answer = OUTCOME_SUCCEEDED;
@@ -117,24 +117,10 @@ static void a_thousand_leases_take_a_handful_of_polls(void **state)
     assert_true(p->server->polls < 10);
 }
 
-static void a_server_that_drains_is_left_in_order(void **state)
+TEST(a_server_that_drains_is_left_in_order, set_up, tear_down)
 {
     struct program *p = *state;
     p->server->drain = true;
     fake_unpark(p->server);
     FAKE_WAIT(p->server, p->drained);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_call_is_answered_by_what_it_returns),
-        TEST(a_call_may_be_answered_later),
-        TEST(a_stop_is_passed_on),
-        TEST(a_thousand_leases_take_a_handful_of_polls),
-        TEST(a_server_that_drains_is_left_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

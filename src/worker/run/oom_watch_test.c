@@ -1,13 +1,10 @@
 #include "worker/run/oom_watch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "base/test/test.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void says(const struct oom_watch *watch, const char *text)
 {
@@ -15,9 +12,8 @@ static void says(const struct oom_watch *watch, const char *text)
     assert_int_equal(pwrite(watch->fd, text, strlen(text), 0), strlen(text));
 }
 
-static void the_kernels_number_is_found_among_others(void **state)
+TEST(the_kernels_number_is_found_among_others)
 {
-    (void)state;
     struct oom_watch watch = {.fd = memfd_create("oom", MFD_CLOEXEC)};
     says(&watch, "low 0\nhigh 0\nmax 9\noom 4\noom_kill 3\n"); /* memory.events */
     assert_int_equal(oom_watch_count(&watch), 3);
@@ -30,20 +26,10 @@ static void the_kernels_number_is_found_among_others(void **state)
     assert_int_equal(oom_watch_count(&watch), 0);
 }
 
-static void looking_at_this_machine_does_no_harm(void **state)
+TEST(looking_at_this_machine_does_no_harm)
 {
-    (void)state;
     struct oom_watch watch;
     oom_watch_open(&watch);
     assert_true(oom_watch_count(&watch) >= 0);
     oom_watch_close(&watch);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kernels_number_is_found_among_others),
-        cmocka_unit_test(looking_at_this_machine_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

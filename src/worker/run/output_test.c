@@ -1,11 +1,9 @@
 #include "worker/run/output.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KEPT = 4 << 20, LOTS = 16 << 20 };
 
@@ -33,9 +31,8 @@ static void print_lots(struct output *o, size_t bytes)
     }
 }
 
-static void what_is_printed_comes_out_in_order(void **state)
+TEST(what_is_printed_comes_out_in_order)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     output_add(o, LOG_STDOUT, STR("one "), 1000);
@@ -52,9 +49,8 @@ static void what_is_printed_comes_out_in_order(void **state)
     output_free(o);
 }
 
-static void neighbours_in_time_and_stream_share_a_piece(void **state)
+TEST(neighbours_in_time_and_stream_share_a_piece)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     output_add(o, LOG_STDOUT, STR("a"), 1000);
     output_add(o, LOG_STDOUT, STR("b"), 1100);
@@ -68,9 +64,8 @@ static void neighbours_in_time_and_stream_share_a_piece(void **state)
     output_free(o);
 }
 
-static void the_middle_of_a_long_output_is_dropped(void **state)
+TEST(the_middle_of_a_long_output_is_dropped)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     print_lots(o, LOTS);
@@ -89,9 +84,8 @@ static void the_middle_of_a_long_output_is_dropped(void **state)
     output_free(o);
 }
 
-static void memory_stays_bounded_when_nobody_takes(void **state)
+TEST(memory_stays_bounded_when_nobody_takes)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     print_lots(o, 4 * LOTS);
     assert_true(o->unsent_bytes + o->tail_bytes <= KEPT);
@@ -99,9 +93,8 @@ static void memory_stays_bounded_when_nobody_takes(void **state)
     output_free(o);
 }
 
-static void an_output_that_just_fits_is_whole(void **state)
+TEST(an_output_that_just_fits_is_whole)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     char *bytes = calloc(1, KEPT);
     uint64_t seq = 0;
@@ -115,9 +108,8 @@ static void an_output_that_just_fits_is_whole(void **state)
     output_free(o);
 }
 
-static void notes_stand_where_they_were_made(void **state)
+TEST(notes_stand_where_they_were_made)
 {
-    (void)state;
     struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     output_note(o, 1, "sent %s", "SIGTERM");
@@ -130,17 +122,4 @@ static void notes_stand_where_they_were_made(void **state)
     assert_memory_equal(text.ptr + text.len - 13, "sent SIGKILL\n", 13);
     buf_free(&text);
     output_free(o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_printed_comes_out_in_order),
-        cmocka_unit_test(neighbours_in_time_and_stream_share_a_piece),
-        cmocka_unit_test(the_middle_of_a_long_output_is_dropped),
-        cmocka_unit_test(memory_stays_bounded_when_nobody_takes),
-        cmocka_unit_test(an_output_that_just_fits_is_whole),
-        cmocka_unit_test(notes_stand_where_they_were_made),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

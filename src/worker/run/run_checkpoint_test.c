@@ -34,7 +34,7 @@ static void look_around(struct stage *s)
 
 /* ---- before */
 
-static void an_attempt_finds_what_the_one_before_has_left(void **state)
+TEST(an_attempt_finds_what_the_one_before_has_left, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     keep(s, STR("half\0way\xff\n"));
@@ -47,7 +47,7 @@ static void an_attempt_finds_what_the_one_before_has_left(void **state)
     assert_non_null(strstr(s->server->checkpoint_path, "?token=3"));
 }
 
-static void without_one_there_is_no_file(void **state)
+TEST(without_one_there_is_no_file, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"test ! -e $BELFRY_CHECKPOINT_FILE\"}", "");
@@ -56,7 +56,7 @@ static void without_one_there_is_no_file(void **state)
     assert_int_equal(s->server->fetches, 1);
 }
 
-static void the_first_attempt_asks_for_nothing(void **state)
+TEST(the_first_attempt_asks_for_nothing, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     struct err err;
@@ -68,7 +68,7 @@ static void the_first_attempt_asks_for_nothing(void **state)
     assert_int_equal(s->server->fetches, 0);
 }
 
-static void a_server_that_keeps_none_is_not_asked(void **state)
+TEST(a_server_that_keeps_none_is_not_asked, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_bytes_max = 0;
@@ -78,7 +78,7 @@ static void a_server_that_keeps_none_is_not_asked(void **state)
     assert_int_equal(s->server->fetches + s->server->puts, 0);
 }
 
-static void a_server_in_trouble_is_asked_again(void **state)
+TEST(a_server_in_trouble_is_asked_again, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     keep(s, STR("here"));
@@ -90,7 +90,7 @@ static void a_server_in_trouble_is_asked_again(void **state)
     assert_int_equal(s->server->fetches, 3);
 }
 
-static void who_has_lost_the_lease_does_not_start(void **state)
+TEST(who_has_lost_the_lease_does_not_start, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->server->checkpoint_status = 409;
@@ -101,7 +101,7 @@ static void who_has_lost_the_lease_does_not_start(void **state)
     assert_false(fake_printed(s->server, "must"));
 }
 
-static void what_cannot_be_fetched_fails_the_attempt_and_says_why(void **state)
+TEST(what_cannot_be_fetched_fails_the_attempt_and_says_why, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->server->checkpoint_status = 404;
@@ -113,7 +113,7 @@ static void what_cannot_be_fetched_fails_the_attempt_and_says_why(void **state)
     assert_false(fake_printed(s->server, "must"));
 }
 
-static void what_is_cut_while_it_asks_never_runs(void **state)
+TEST(what_is_cut_while_it_asks_never_runs, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->server->hold_fetch = true;
@@ -132,7 +132,7 @@ static void what_is_cut_while_it_asks_never_runs(void **state)
 
 /* ---- meanwhile */
 
-static void it_is_saved_while_the_command_runs(void **state)
+TEST(it_is_saved_while_the_command_runs, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s,
@@ -146,7 +146,7 @@ static void it_is_saved_while_the_command_runs(void **state)
 }
 
 /* The file is older than it is, so that its time is certain at once. */
-static void it_is_saved_again_only_when_it_has_changed(void **state)
+TEST(it_is_saved_again_only_when_it_has_changed, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(
@@ -164,7 +164,7 @@ static void it_is_saved_again_only_when_it_has_changed(void **state)
     stage_finish(s);
 }
 
-static void a_file_that_is_removed_is_taken_back(void **state)
+TEST(a_file_that_is_removed_is_taken_back, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     keep(s, STR("old"));
@@ -177,7 +177,7 @@ static void a_file_that_is_removed_is_taken_back(void **state)
     stage_finish(s);
 }
 
-static void a_file_that_goes_with_its_directory_is_not(void **state)
+TEST(a_file_that_goes_with_its_directory_is_not, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_ms = 60000; /* no look before the end */
@@ -189,7 +189,7 @@ static void a_file_that_goes_with_its_directory_is_not(void **state)
 }
 
 /* Renamed into place: a look in between would see an empty file, and take the old one back. */
-static void what_is_too_large_or_no_file_is_noted_once(void **state)
+TEST(what_is_too_large_or_no_file_is_noted_once, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     struct str note = STR("the checkpoint was not saved: 1001 bytes are more than 1000\n");
@@ -212,7 +212,7 @@ static void what_is_too_large_or_no_file_is_noted_once(void **state)
     assert_true(kept(s, STR("old")));
 }
 
-static void the_largest_one_fits(void **state)
+TEST(the_largest_one_fits, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"head -c 1000 /dev/zero > $BELFRY_CHECKPOINT_FILE; exit 1\"}",
@@ -223,7 +223,7 @@ static void the_largest_one_fits(void **state)
 
 /* ---- at the end */
 
-static void a_failure_leaves_its_last_state_before_it_is_told(void **state)
+TEST(a_failure_leaves_its_last_state_before_it_is_told, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_ms = 60000; /* no look before the end */
@@ -234,7 +234,7 @@ static void a_failure_leaves_its_last_state_before_it_is_told(void **state)
     assert_int_equal(s->server->puts, 1);
 }
 
-static void a_success_leaves_nothing(void **state)
+TEST(a_success_leaves_nothing, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_ms = 60000;
@@ -244,7 +244,7 @@ static void a_success_leaves_nothing(void **state)
     assert_int_equal(s->server->puts, 0);
 }
 
-static void what_was_not_touched_is_not_sent_back_twice(void **state)
+TEST(what_was_not_touched_is_not_sent_back_twice, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_ms = 100;
@@ -263,7 +263,7 @@ static void start_and_leave(struct stage *s)
     FAKE_WAIT(s->server, fake_printed(s->server, "up\n"));
 }
 
-static void a_result_waits_for_a_server_in_trouble(void **state)
+TEST(a_result_waits_for_a_server_in_trouble, set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.checkpoint_ms = 60000;
@@ -277,7 +277,7 @@ static void a_result_waits_for_a_server_in_trouble(void **state)
     assert_int_equal(s->server->puts, 4);
 }
 
-static void a_result_does_not_wait_for_who_refuses(void **state)
+TEST(a_result_does_not_wait_for_who_refuses, set_up, stage_tear_down)
 {
     static const int statuses[] = {409, 413, 404};
     struct stage *s = *state;
@@ -293,32 +293,4 @@ static void a_result_does_not_wait_for_who_refuses(void **state)
         assert_int_equal(s->server->puts, 1);
         assert_int_equal(s->server->checkpoint.len, 0);
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, stage_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_attempt_finds_what_the_one_before_has_left),
-        TEST(without_one_there_is_no_file),
-        TEST(the_first_attempt_asks_for_nothing),
-        TEST(a_server_that_keeps_none_is_not_asked),
-        TEST(a_server_in_trouble_is_asked_again),
-        TEST(who_has_lost_the_lease_does_not_start),
-        TEST(what_cannot_be_fetched_fails_the_attempt_and_says_why),
-        TEST(what_is_cut_while_it_asks_never_runs),
-        TEST(it_is_saved_while_the_command_runs),
-        TEST(it_is_saved_again_only_when_it_has_changed),
-        TEST(a_file_that_is_removed_is_taken_back),
-        TEST(a_file_that_goes_with_its_directory_is_not),
-        TEST(what_is_too_large_or_no_file_is_noted_once),
-        TEST(the_largest_one_fits),
-        TEST(a_failure_leaves_its_last_state_before_it_is_told),
-        TEST(a_success_leaves_nothing),
-        TEST(what_was_not_touched_is_not_sent_back_twice),
-        TEST(a_result_waits_for_a_server_in_trouble),
-        TEST(a_result_does_not_wait_for_who_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

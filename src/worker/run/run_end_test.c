@@ -1,12 +1,10 @@
 #include "worker/run/run_end.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "base/test/test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #define EXITED(code) ((code) << 8) /* as wait(2) says it */
 
@@ -18,9 +16,8 @@ static void expect(const struct run_end *end, enum outcome outcome, const char *
     assert_string_equal(text.ptr, error);
 }
 
-static void exit_codes_decide(void **state)
+TEST(exit_codes_decide)
 {
-    (void)state;
     struct run_end end = {.started = true};
     expect(&end, OUTCOME_SUCCEEDED, "");
     end.wait_status = EXITED(3);
@@ -31,9 +28,8 @@ static void exit_codes_decide(void **state)
     expect(&end, OUTCOME_PERMANENT, "exit code 78 (permanent)");
 }
 
-static void a_signal_is_called_by_its_name(void **state)
+TEST(a_signal_is_called_by_its_name)
 {
-    (void)state;
     struct run_end end = {.started = true, .wait_status = SIGKILL};
     struct usage usage = {0};
     expect(&end, OUTCOME_FAILED, "killed by signal 9 (SIGKILL)");
@@ -44,9 +40,8 @@ static void a_signal_is_called_by_its_name(void **state)
     expect(&end, OUTCOME_FAILED, "killed by signal 40");
 }
 
-static void a_kill_for_memory_is_called_so(void **state)
+TEST(a_kill_for_memory_is_called_so)
 {
-    (void)state;
     struct run_end end = {.started = true, .wait_status = SIGKILL, .oom_killed = true};
     expect(&end, OUTCOME_FAILED, "killed by signal 9 (SIGKILL): out of memory");
     assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_OUT_OF_MEMORY);
@@ -56,9 +51,8 @@ static void a_kill_for_memory_is_called_so(void **state)
     assert_int_equal(run_end_classify(&end, OUTCOME_RETURNED).class, FAILURE_NONE);
 }
 
-static void what_cannot_be_run_is_of_a_permanent_class(void **state)
+TEST(what_cannot_be_run_is_of_a_permanent_class)
 {
-    (void)state;
     struct run_end end = {.started = true,
                           .step = SPAWN_STEP_EXEC,
                           .error = ENOENT,
@@ -82,9 +76,8 @@ static void what_cannot_be_run_is_of_a_permanent_class(void **state)
     assert_int_equal(usage.exit_code, -1); /* nothing ran that could have exited */
 }
 
-static void what_may_work_later_is_not_permanent(void **state)
+TEST(what_may_work_later_is_not_permanent)
 {
-    (void)state;
     struct run_end end = {
         .started = true, .step = SPAWN_STEP_EXEC, .error = ENOMEM, .program = STR("foo")};
     expect(&end, OUTCOME_FAILED, "cannot run 'foo': cannot allocate memory");
@@ -95,9 +88,8 @@ static void what_may_work_later_is_not_permanent(void **state)
     expect(&end, OUTCOME_FAILED, "cannot start a process: resource temporarily unavailable");
 }
 
-static void the_reason_to_end_it_outranks_how_it_ended(void **state)
+TEST(the_reason_to_end_it_outranks_how_it_ended)
 {
-    (void)state;
     struct run_end end = {.started = true,
                           .cut = RUN_CUT_TIMEOUT,
                           .timeout_ms = 90000,
@@ -111,27 +103,12 @@ static void the_reason_to_end_it_outranks_how_it_ended(void **state)
     expect(&end, OUTCOME_FAILED, "the spawner died");
 }
 
-static void who_exits_before_a_lost_lease_kills_it_has_ended_by_itself(void **state)
+TEST(who_exits_before_a_lost_lease_kills_it_has_ended_by_itself)
 {
-    (void)state;
     struct run_end end = {.started = true, .cut = RUN_CUT_LOST, .wait_status = SIGKILL};
     expect(&end, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
     end.wait_status = EXITED(0);
     expect(&end, OUTCOME_SUCCEEDED, "");
     end.started = false;
     expect(&end, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_codes_decide),
-        cmocka_unit_test(a_signal_is_called_by_its_name),
-        cmocka_unit_test(a_kill_for_memory_is_called_so),
-        cmocka_unit_test(what_cannot_be_run_is_of_a_permanent_class),
-        cmocka_unit_test(what_may_work_later_is_not_permanent),
-        cmocka_unit_test(the_reason_to_end_it_outranks_how_it_ended),
-        cmocka_unit_test(who_exits_before_a_lost_lease_kills_it_has_ended_by_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 #include "worker/run/run_spares.h"
+
+#include "base/test/test.h"
 #include "worker/run/tmpdir.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct shelf {
     char *tmp_dir;
@@ -63,13 +60,13 @@ static bool exists(struct shelf *s, const char *name)
     return access(path_of(s, name), F_OK) == 0;
 }
 
-static void at_first_there_is_none(void **state)
+TEST(at_first_there_is_none, set_up, tear_down)
 {
     assert_false(take(*state, "b"));
     assert_false(exists(*state, "b"));
 }
 
-static void an_empty_directory_is_used_again_under_another_name(void **state)
+TEST(an_empty_directory_is_used_again_under_another_name, set_up, tear_down)
 {
     make(*state, "a");
     assert_true(keep(*state, "a"));
@@ -79,7 +76,7 @@ static void an_empty_directory_is_used_again_under_another_name(void **state)
     assert_false(take(*state, "c"));
 }
 
-static void one_that_a_command_left_something_in_stays_where_it_is(void **state)
+TEST(one_that_a_command_left_something_in_stays_where_it_is, set_up, tear_down)
 {
     make(*state, "a");
     make(*state, "a/.left");
@@ -88,7 +85,7 @@ static void one_that_a_command_left_something_in_stays_where_it_is(void **state)
     assert_false(take(*state, "b"));
 }
 
-static void one_with_other_permissions_is_not_kept(void **state)
+TEST(one_with_other_permissions_is_not_kept, set_up, tear_down)
 {
     make(*state, "a");
     assert_int_equal(chmod(path_of(*state, "a"), 0777), 0);
@@ -96,7 +93,7 @@ static void one_with_other_permissions_is_not_kept(void **state)
     assert_true(exists(*state, "a"));
 }
 
-static void what_is_no_directory_is_not_kept(void **state)
+TEST(what_is_no_directory_is_not_kept, set_up, tear_down)
 {
     assert_false(keep(*state, "a"));
     assert_int_equal(symlink("/tmp", path_of(*state, "a")), 0);
@@ -104,7 +101,7 @@ static void what_is_no_directory_is_not_kept(void **state)
     assert_false(take(*state, "b"));
 }
 
-static void one_that_was_cleaned_away_is_passed_over(void **state)
+TEST(one_that_was_cleaned_away_is_passed_over, set_up, tear_down)
 {
     make(*state, "a");
     make(*state, "b");
@@ -115,7 +112,7 @@ static void one_that_was_cleaned_away_is_passed_over(void **state)
     assert_false(take(*state, "d"));
 }
 
-static void a_directory_that_exists_is_not_replaced(void **state)
+TEST(a_directory_that_exists_is_not_replaced, set_up, tear_down)
 {
     make(*state, "a");
     make(*state, "b");
@@ -123,7 +120,7 @@ static void a_directory_that_exists_is_not_replaced(void **state)
     assert_false(take(*state, "b"));
 }
 
-static void no_more_are_kept_than_may_be_of_use(void **state)
+TEST(no_more_are_kept_than_may_be_of_use, set_up, tear_down)
 {
     for (int i = 0; i < RUN_SPARES_MAX; i++) {
         make(*state, "a");
@@ -132,21 +129,4 @@ static void no_more_are_kept_than_may_be_of_use(void **state)
     make(*state, "a");
     assert_false(keep(*state, "a"));
     assert_true(exists(*state, "a"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(at_first_there_is_none),
-        TEST(an_empty_directory_is_used_again_under_another_name),
-        TEST(one_that_a_command_left_something_in_stays_where_it_is),
-        TEST(one_with_other_permissions_is_not_kept),
-        TEST(what_is_no_directory_is_not_kept),
-        TEST(one_that_was_cleaned_away_is_passed_over),
-        TEST(a_directory_that_exists_is_not_replaced),
-        TEST(no_more_are_kept_than_may_be_of_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

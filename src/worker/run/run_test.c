@@ -6,7 +6,7 @@
 
 /* ---- output and result */
 
-static void output_and_result_arrive(void **state)
+TEST(output_and_result_arrive, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s,
@@ -23,7 +23,7 @@ static void output_and_result_arrive(void **state)
     assert_true(fake_printed(s->server, "err\n"));
 }
 
-static void the_payload_is_file_and_standard_input(void **state)
+TEST(the_payload_is_file_and_standard_input, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"cat; cat $BELFRY_PAYLOAD_FILE\"}", "{\"any\":1}");
@@ -31,7 +31,7 @@ static void the_payload_is_file_and_standard_input(void **state)
     assert_true(fake_printed(s->server, "{\"any\":1}{\"any\":1}"));
 }
 
-static void without_a_payload_standard_input_is_empty(void **state)
+TEST(without_a_payload_standard_input_is_empty, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"cat; test ! -s $BELFRY_PAYLOAD_FILE\"}", "");
@@ -39,7 +39,7 @@ static void without_a_payload_standard_input_is_empty(void **state)
     stage_expect(s, OUTCOME_SUCCEEDED, "");
 }
 
-static void the_environment_is_as_promised(void **state)
+TEST(the_environment_is_as_promised, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s,
@@ -62,7 +62,7 @@ static void the_environment_is_as_promised(void **state)
     assert_false(fake_printed(s->server, "BELFRY_ATTEMPT=99"));
 }
 
-static void arguments_are_passed_as_they_are(void **state)
+TEST(arguments_are_passed_as_they_are, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": [\"printf\", \"<%s>\", \"a b\", \"\", \"$HOME;*\"]}", "");
@@ -70,7 +70,7 @@ static void arguments_are_passed_as_they_are(void **state)
     assert_true(fake_printed(s->server, "<a b><><$HOME;*>"));
 }
 
-static void a_result_that_is_no_json_is_dropped_with_a_note(void **state)
+TEST(a_result_that_is_no_json_is_dropped_with_a_note, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"echo {oops > $BELFRY_RESULT_FILE\"}", "");
@@ -80,7 +80,7 @@ static void a_result_that_is_no_json_is_dropped_with_a_note(void **state)
     assert_true(fake_noted(s->server, "the result was dropped: line 1"));
 }
 
-static void a_result_that_is_too_large_or_no_file_is_dropped(void **state)
+TEST(a_result_that_is_too_large_or_no_file_is_dropped, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"head -c 300000 /dev/zero > $BELFRY_RESULT_FILE\"}", "");
@@ -92,7 +92,7 @@ static void a_result_that_is_too_large_or_no_file_is_dropped(void **state)
     stage_expect(s, OUTCOME_SUCCEEDED, "");
 }
 
-static void nothing_is_left_in_the_directory(void **state)
+TEST(nothing_is_left_in_the_directory, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     struct stat st;
@@ -108,7 +108,7 @@ static void nothing_is_left_in_the_directory(void **state)
     FAKE_WAIT(s->server, stat(path, &st) != 0);
 }
 
-static void a_long_output_is_cut_in_the_middle(void **state)
+TEST(a_long_output_is_cut_in_the_middle, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(
@@ -123,7 +123,7 @@ static void a_long_output_is_cut_in_the_middle(void **state)
     assert_true(s->server->log.len <= 1 << 20);
 }
 
-static void a_server_that_does_not_take_output_stops_the_writer(void **state)
+TEST(a_server_that_does_not_take_output_stops_the_writer, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.output_bytes_max = 16 << 20;
@@ -140,7 +140,7 @@ static void a_server_that_does_not_take_output_stops_the_writer(void **state)
 }
 
 /* The fake takes output from worker 1 only, as the real one would. */
-static void output_is_sent_in_the_name_of_whom_the_lease_was_given_to(void **state)
+TEST(output_is_sent_in_the_name_of_whom_the_lease_was_given_to, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"echo before; sleep 0.2; echo after\"}", "");
@@ -150,7 +150,7 @@ static void output_is_sent_in_the_name_of_whom_the_lease_was_given_to(void **sta
     assert_true(fake_printed(s->server, "after\n"));
 }
 
-static void what_the_server_refuses_does_not_hold_up_the_rest(void **state)
+TEST(what_the_server_refuses_does_not_hold_up_the_rest, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.worker_id = 2;
@@ -163,7 +163,7 @@ static void what_the_server_refuses_does_not_hold_up_the_rest(void **state)
     assert_false(fake_printed(s->server, "nobody"));
 }
 
-static void who_holds_the_pipe_open_is_not_waited_for(void **state)
+TEST(who_holds_the_pipe_open_is_not_waited_for, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"env -i setsid sleep 1000 & echo done\"}", "");
@@ -174,7 +174,7 @@ static void who_holds_the_pipe_open_is_not_waited_for(void **state)
 
 /* ---- ends */
 
-static void what_cannot_be_run_says_so(void **state)
+TEST(what_cannot_be_run_says_so, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": [\"no-such-program\"]}", "");
@@ -187,7 +187,7 @@ static void what_cannot_be_run_says_so(void **state)
     assert_int_equal(s->result.usage.exit_code, -1);
 }
 
-static void a_timeout_ends_it(void **state)
+TEST(a_timeout_ends_it, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s,
@@ -200,7 +200,7 @@ static void a_timeout_ends_it(void **state)
     assert_true(fake_noted(s->server, "the timeout has passed: sent SIGTERM"));
 }
 
-static void who_ignores_term_is_killed_after_the_grace(void **state)
+TEST(who_ignores_term_is_killed_after_the_grace, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.kill_grace_ms = 200;
@@ -213,7 +213,7 @@ static void who_ignores_term_is_killed_after_the_grace(void **state)
     assert_true(fake_noted(s->server, "still there: sent SIGKILL"));
 }
 
-static void a_lost_lease_hurries_a_stop(void **state)
+TEST(a_lost_lease_hurries_a_stop, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     stage_start(s, "{\"command\": \"trap '' TERM; echo up; while :; do sleep 1000; done\"}", "");
@@ -224,7 +224,7 @@ static void a_lost_lease_hurries_a_stop(void **state)
     stage_expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
 }
 
-static void what_is_cut_before_its_start_never_runs(void **state)
+TEST(what_is_cut_before_its_start_never_runs, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     struct err err;
@@ -236,7 +236,7 @@ static void what_is_cut_before_its_start_never_runs(void **state)
     assert_int_equal(s->result.usage.exit_code, -1);
 }
 
-static void a_spec_for_others_is_refused(void **state)
+TEST(a_spec_for_others_is_refused, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     struct err err;
@@ -246,7 +246,7 @@ static void a_spec_for_others_is_refused(void **state)
     assert_int_equal(run_new(&s->host, 50, &lease, &s->run, &err), RC_CORRUPT);
 }
 
-static void without_a_directory_it_fails_and_says_why(void **state)
+TEST(without_a_directory_it_fails_and_says_why, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;
     s->host.tmp_dir = "/nowhere/at/all";
@@ -254,33 +254,4 @@ static void without_a_directory_it_fails_and_says_why(void **state)
     FAKE_WAIT(s->server, s->run == NULL);
     assert_int_equal(s->result.outcome, OUTCOME_FAILED);
     assert_non_null(strstr(s->result.error.ptr, "cannot prepare the attempt: make /nowhere"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(output_and_result_arrive),
-        TEST(the_payload_is_file_and_standard_input),
-        TEST(without_a_payload_standard_input_is_empty),
-        TEST(the_environment_is_as_promised),
-        TEST(arguments_are_passed_as_they_are),
-        TEST(a_result_that_is_no_json_is_dropped_with_a_note),
-        TEST(a_result_that_is_too_large_or_no_file_is_dropped),
-        TEST(nothing_is_left_in_the_directory),
-        TEST(a_long_output_is_cut_in_the_middle),
-        TEST(a_server_that_does_not_take_output_stops_the_writer),
-        TEST(output_is_sent_in_the_name_of_whom_the_lease_was_given_to),
-        TEST(what_the_server_refuses_does_not_hold_up_the_rest),
-        TEST(who_holds_the_pipe_open_is_not_waited_for),
-        TEST(what_cannot_be_run_says_so),
-        TEST(a_timeout_ends_it),
-        TEST(who_ignores_term_is_killed_after_the_grace),
-        TEST(a_lost_lease_hurries_a_stop),
-        TEST(what_is_cut_before_its_start_never_runs),
-        TEST(a_spec_for_others_is_refused),
-        TEST(without_a_directory_it_fails_and_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

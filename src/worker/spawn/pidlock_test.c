@@ -1,14 +1,12 @@
 #include "worker/spawn/pidlock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "base/test/test.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char dir[64];
 static char path[128];
@@ -56,18 +54,16 @@ static uint64_t live(uint64_t worker_id, bool clean)
     return dead;
 }
 
-static void who_ended_clean_is_known_to_be_dead(void **state)
+TEST(who_ended_clean_is_known_to_be_dead, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(live(4711, true), 0);
     assert_int_equal(live(4712, true), 4711);
     assert_int_equal(live(0, true), 4712);
     assert_int_equal(live(0, true), 4712); /* it stays dead */
 }
 
-static void who_left_something_is_not(void **state)
+TEST(who_left_something_is_not, set_up, tear_down)
 {
-    (void)state;
     live(4711, false);
     /* The processes of these tests have one id, as in a container that is started again and again. */
     assert_int_equal(live(0, true), 0);
@@ -82,9 +78,8 @@ static void write_id(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void what_another_boot_or_process_wrote_does_not_count(void **state)
+TEST(what_another_boot_or_process_wrote_does_not_count, set_up, tear_down)
 {
-    (void)state;
     char text[200];
     live(4711, true);
     snprintf(text, sizeof text, "wrk_00000000004k7 another-boot %d\n", (int)getpid());
@@ -97,26 +92,12 @@ static void what_another_boot_or_process_wrote_does_not_count(void **state)
     assert_int_equal(live(4711, true), 4711);
 }
 
-static void only_one_holds_it(void **state)
+TEST(only_one_holds_it, set_up, tear_down)
 {
-    (void)state;
     int fd;
     struct pidlock other;
     struct err err;
     take(&fd);
     assert_int_equal(pidlock_take(path, &other, &err), RC_CONFLICT);
     close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(who_ended_clean_is_known_to_be_dead),
-        TEST(who_left_something_is_not),
-        TEST(what_another_boot_or_process_wrote_does_not_count),
-        TEST(only_one_holds_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,21 @@
 /* Real processes. Nothing here waits for a fixed time: a test waits for what must happen, and
  * fails when it has not after PATIENCE_MS. */
 #include "base/buf.h"
+
+#include "base/test/test.h"
 #include "loop/clock.h"
 #include "worker/run/tmpdir.h"
 #include "worker/spawn/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PATIENCE_MS = 20000, EVENTS_MAX = 4096 };
 
@@ -209,14 +207,14 @@ static void expect_failure(struct nursery *n, char *program, const char *working
 
 /* ---- starting */
 
-static void a_command_ends_with_its_exit_code(void **state)
+TEST(a_command_ends_with_its_exit_code, open_nursery, close_nursery)
 {
     run_sh(*state, 1, "exit 42", -1);
     assert_int_equal(wait_for_end(*state, 1), 42);
     assert_null(find_event(*state, 1, SPAWN_FAILED));
 }
 
-static void a_program_that_is_not_there_is_enoent(void **state)
+TEST(a_program_that_is_not_there_is_enoent, open_nursery, close_nursery)
 {
     char by_path[] = "belfry-no-such-program";
     char by_name[] = "/nowhere/belfry-no-such-program";
@@ -226,7 +224,7 @@ static void a_program_that_is_not_there_is_enoent(void **state)
     expect_failure(*state, empty, NULL, SPAWN_STEP_EXEC, ENOENT);
 }
 
-static void a_program_that_may_not_run_is_eacces(void **state)
+TEST(a_program_that_may_not_run_is_eacces, open_nursery, close_nursery)
 {
     char not_executable[] = "/etc/passwd";
     char directory[] = "/tmp";
@@ -234,13 +232,13 @@ static void a_program_that_may_not_run_is_eacces(void **state)
     expect_failure(*state, directory, NULL, SPAWN_STEP_EXEC, EACCES);
 }
 
-static void a_path_through_a_file_is_enotdir(void **state)
+TEST(a_path_through_a_file_is_enotdir, open_nursery, close_nursery)
 {
     char program[] = "/etc/passwd/program";
     expect_failure(*state, program, NULL, SPAWN_STEP_EXEC, ENOTDIR);
 }
 
-static void a_text_without_an_interpreter_is_enoexec(void **state)
+TEST(a_text_without_an_interpreter_is_enoexec, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     char path[256];
@@ -251,13 +249,13 @@ static void a_text_without_an_interpreter_is_enoexec(void **state)
     expect_failure(n, path, NULL, SPAWN_STEP_EXEC, ENOEXEC);
 }
 
-static void a_working_directory_that_is_not_there_is_reported_as_such(void **state)
+TEST(a_working_directory_that_is_not_there_is_reported_as_such, open_nursery, close_nursery)
 {
     char program[] = "true";
     expect_failure(*state, program, "/nowhere", SPAWN_STEP_CHDIR, ENOENT);
 }
 
-static void a_command_runs_in_its_working_directory(void **state)
+TEST(a_command_runs_in_its_working_directory, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     char program[] = "sh";
@@ -267,7 +265,7 @@ static void a_command_runs_in_its_working_directory(void **state)
     assert_int_equal(wait_for_end(n, 1), 0);
 }
 
-static void a_command_sees_three_descriptors_and_no_more(void **state)
+TEST(a_command_sees_three_descriptors_and_no_more, open_nursery, close_nursery)
 {
     char text[256];
     output_of(*state, 1, "cd /proc/$$/fd; for f in *; do [ ! -e $f ] || echo $f; done", text,
@@ -275,7 +273,7 @@ static void a_command_sees_three_descriptors_and_no_more(void **state)
     assert_string_equal(text, "0\n1\n2\n");
 }
 
-static void a_command_leads_a_session_and_a_group_of_its_own(void **state)
+TEST(a_command_leads_a_session_and_a_group_of_its_own, open_nursery, close_nursery)
 {
     char text[256];
     output_of(*state, 1,
@@ -285,7 +283,7 @@ static void a_command_leads_a_session_and_a_group_of_its_own(void **state)
     assert_string_equal(text, "yes\n");
 }
 
-static void a_command_starts_with_default_signals(void **state)
+TEST(a_command_starts_with_default_signals, open_nursery, close_nursery)
 {
     char text[256];
     output_of(*state, 1, "grep -E '^Sig(Blk|Ign):' /proc/self/status | tr -d '\\n\\t'", text,
@@ -293,7 +291,7 @@ static void a_command_starts_with_default_signals(void **state)
     assert_string_equal(text, "SigBlk:0000000000000000SigIgn:0000000000000000");
 }
 
-static void a_command_gets_exactly_the_environment_given(void **state)
+TEST(a_command_gets_exactly_the_environment_given, open_nursery, close_nursery)
 {
     char text[256];
     output_of(*state, 1, "exec env", text, sizeof(text));
@@ -302,7 +300,7 @@ static void a_command_gets_exactly_the_environment_given(void **state)
     assert_null(strstr(text, "HOME="));
 }
 
-static void usage_is_measured(void **state)
+TEST(usage_is_measured, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     run_sh(n, 1, "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done", -1);
@@ -312,7 +310,7 @@ static void usage_is_measured(void **state)
     assert_true(ended->peak_memory_bytes > 100000);
 }
 
-static void hundreds_of_commands_all_end(void **state)
+TEST(hundreds_of_commands_all_end, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     enum { COMMANDS = 500 };
@@ -353,7 +351,7 @@ static void give_up(int fd)
     close(fd);
 }
 
-static void a_start_that_hangs_holds_up_nobody(void **state)
+TEST(a_start_that_hangs_holds_up_nobody, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     char path[256];
@@ -373,7 +371,7 @@ static void a_start_that_hangs_holds_up_nobody(void **state)
         assert_int_equal(wait_for_end(n, id), (int)id);
 }
 
-static void a_start_that_hangs_can_be_ended(void **state)
+TEST(a_start_that_hangs_can_be_ended, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     char path[256];
@@ -389,7 +387,7 @@ static void a_start_that_hangs_can_be_ended(void **state)
 
 /* ---- ending */
 
-static void a_signal_reaches_the_whole_group(void **state)
+TEST(a_signal_reaches_the_whole_group, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t child = run_sh_for_pid(n, 1, "sleep 1000 & echo $!; wait");
@@ -398,7 +396,7 @@ static void a_signal_reaches_the_whole_group(void **state)
     wait_for(n, is_dead, (uint64_t)child);
 }
 
-static void a_signal_right_behind_the_start_is_not_lost(void **state)
+TEST(a_signal_right_behind_the_start_is_not_lost, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     for (uint64_t id = 1; id <= 50; id++) {
@@ -408,7 +406,7 @@ static void a_signal_right_behind_the_start_is_not_lost(void **state)
     }
 }
 
-static void a_command_that_ignores_term_is_killed(void **state)
+TEST(a_command_that_ignores_term_is_killed, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t pid = run_sh_for_pid(n, 1, "trap '' TERM; echo $$; while :; do sleep 1000; done");
@@ -419,7 +417,7 @@ static void a_command_that_ignores_term_is_killed(void **state)
     assert_int_equal(wait_for_end(n, 1), 128 + SIGKILL);
 }
 
-static void a_signal_to_a_command_that_ended_is_harmless(void **state)
+TEST(a_signal_to_a_command_that_ended_is_harmless, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     run_sh(n, 1, "exit 0", -1);
@@ -429,7 +427,7 @@ static void a_signal_to_a_command_that_ended_is_harmless(void **state)
     assert_int_equal(wait_for_end(n, 2), 0);
 }
 
-static void a_group_does_not_outlive_its_leader(void **state)
+TEST(a_group_does_not_outlive_its_leader, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t child = run_sh_for_pid(n, 1, "sleep 1000 & echo $!");
@@ -440,7 +438,7 @@ static void a_group_does_not_outlive_its_leader(void **state)
 /* Prints the id of a process that has left session and group, and whose parent is gone. */
 #define ESCAPE "( setsid sh -c 'echo $$; exec sleep 1000' & ) "
 
-static void who_escapes_by_setsid_dies_with_the_command(void **state)
+TEST(who_escapes_by_setsid_dies_with_the_command, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1, ESCAPE "; sleep 0.2");
@@ -450,7 +448,7 @@ static void who_escapes_by_setsid_dies_with_the_command(void **state)
 
 /* As if its exec took that long: the mark is there only when the command has ended, and nobody's
  * death makes the spawner look again. */
-static void who_shows_its_mark_too_late_dies_all_the_same(void **state)
+TEST(who_shows_its_mark_too_late_dies_all_the_same, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1,
@@ -463,7 +461,7 @@ static void who_shows_its_mark_too_late_dies_all_the_same(void **state)
 
 #define ESCAPE_BARE "( env -i setsid sh -c 'echo $$; exec sleep 1000' & ) "
 
-static void who_clears_its_environment_dies_with_the_command(void **state)
+TEST(who_clears_its_environment_dies_with_the_command, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1, ESCAPE_BARE "; sleep 0.2");
@@ -474,7 +472,8 @@ static void who_clears_its_environment_dies_with_the_command(void **state)
 /* In a group of its own (timeout makes one), but in the session of the command. */
 #define ESCAPE_GROUP "env -i timeout 1000 sh -c 'echo $$; exec sleep 1000' & "
 
-static void who_stays_in_the_session_dies_with_the_command_beside_an_older_one(void **state)
+TEST(who_stays_in_the_session_dies_with_the_command_beside_an_older_one, open_nursery,
+     close_nursery)
 {
     struct nursery *n = *state;
     pid_t older = run_sh_for_pid(n, 1, "echo $$; exec sleep 1000");
@@ -484,7 +483,7 @@ static void who_stays_in_the_session_dies_with_the_command_beside_an_older_one(v
     assert_false(is_dead(n, (uint64_t)older));
 }
 
-static void who_clears_its_environment_lives_as_long_as_its_own_command(void **state)
+TEST(who_clears_its_environment_lives_as_long_as_its_own_command, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1, ESCAPE_BARE "; sleep 1000");
@@ -498,7 +497,7 @@ static void who_clears_its_environment_lives_as_long_as_its_own_command(void **s
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
-static void who_escapes_lives_as_long_as_its_own_command(void **state)
+TEST(who_escapes_lives_as_long_as_its_own_command, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1, ESCAPE "; sleep 1000");
@@ -511,7 +510,7 @@ static void who_escapes_lives_as_long_as_its_own_command(void **state)
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
-static void a_deadline_kills_its_own_command_and_says_so(void **state)
+TEST(a_deadline_kills_its_own_command_and_says_so, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     run_sh(n, 1, "sleep 1000", -1);
@@ -528,7 +527,7 @@ static void a_deadline_kills_its_own_command_and_says_so(void **state)
     assert_false(has_ended(n, 1) || has_ended(n, 2));
 }
 
-static void a_deadline_that_is_moved_kills_later(void **state)
+TEST(a_deadline_that_is_moved_kills_later, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     n->deadline_ms = clock_boot_ms() + 2000; /* a machine may stand still for a second */
@@ -540,7 +539,7 @@ static void a_deadline_that_is_moved_kills_later(void **state)
     assert_true(find_event(n, 1, SPAWN_ENDED)->overdue);
 }
 
-static void a_command_that_comes_after_its_deadline_is_killed_at_once(void **state)
+TEST(a_command_that_comes_after_its_deadline_is_killed_at_once, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     n->deadline_ms = clock_boot_ms() - 1;
@@ -550,7 +549,7 @@ static void a_command_that_comes_after_its_deadline_is_killed_at_once(void **sta
 
 /* ---- the worker goes */
 
-static void nothing_outlives_the_worker(void **state)
+TEST(nothing_outlives_the_worker, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t plain = run_sh_for_pid(n, 1, "trap '' TERM HUP; echo $$; while :; do sleep 1000; done");
@@ -564,7 +563,7 @@ static void nothing_outlives_the_worker(void **state)
     assert_true(is_dead(n, (uint64_t)unmarked));
 }
 
-static void the_temporary_directory_goes_with_the_worker(void **state)
+TEST(the_temporary_directory_goes_with_the_worker, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     char script[512];
@@ -586,7 +585,7 @@ static bool is_gone(struct nursery *n, uint64_t arg)
     return n->gone;
 }
 
-static void commands_do_not_outlive_a_killed_spawner(void **state)
+TEST(commands_do_not_outlive_a_killed_spawner, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     pid_t pid = run_sh_for_pid(n, 1, "echo $$; exec sleep 1000");
@@ -602,7 +601,7 @@ static void commands_do_not_outlive_a_killed_spawner(void **state)
     assert_int_equal(tmpdir_remove(n->tmp_dir, &err), RC_OK); /* nobody is left to do it */
 }
 
-static void the_spawner_is_deaf_to_signals(void **state)
+TEST(the_spawner_is_deaf_to_signals, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
@@ -611,46 +610,4 @@ static void the_spawner_is_deaf_to_signals(void **state)
     run_sh(n, 1, "exit 7", -1);
     assert_int_equal(wait_for_end(n, 1), 7);
     assert_int_not_equal(getpgid(spawner_pid(n->spawner)), getpgrp());
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_nursery, close_nursery)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_command_ends_with_its_exit_code),
-        TEST(a_program_that_is_not_there_is_enoent),
-        TEST(a_program_that_may_not_run_is_eacces),
-        TEST(a_path_through_a_file_is_enotdir),
-        TEST(a_text_without_an_interpreter_is_enoexec),
-        TEST(a_working_directory_that_is_not_there_is_reported_as_such),
-        TEST(a_command_runs_in_its_working_directory),
-        TEST(a_command_sees_three_descriptors_and_no_more),
-        TEST(a_command_leads_a_session_and_a_group_of_its_own),
-        TEST(a_command_starts_with_default_signals),
-        TEST(a_command_gets_exactly_the_environment_given),
-        TEST(usage_is_measured),
-        TEST(hundreds_of_commands_all_end),
-        TEST(a_start_that_hangs_holds_up_nobody),
-        TEST(a_start_that_hangs_can_be_ended),
-        TEST(a_signal_reaches_the_whole_group),
-        TEST(a_signal_right_behind_the_start_is_not_lost),
-        TEST(a_command_that_ignores_term_is_killed),
-        TEST(a_signal_to_a_command_that_ended_is_harmless),
-        TEST(a_group_does_not_outlive_its_leader),
-        TEST(who_escapes_by_setsid_dies_with_the_command),
-        TEST(who_shows_its_mark_too_late_dies_all_the_same),
-        TEST(who_clears_its_environment_dies_with_the_command),
-        TEST(who_stays_in_the_session_dies_with_the_command_beside_an_older_one),
-        TEST(who_clears_its_environment_lives_as_long_as_its_own_command),
-        TEST(who_escapes_lives_as_long_as_its_own_command),
-        TEST(a_deadline_kills_its_own_command_and_says_so),
-        TEST(a_deadline_that_is_moved_kills_later),
-        TEST(a_command_that_comes_after_its_deadline_is_killed_at_once),
-        TEST(nothing_outlives_the_worker),
-        TEST(the_temporary_directory_goes_with_the_worker),
-        TEST(commands_do_not_outlive_a_killed_spawner),
-        TEST(the_spawner_is_deaf_to_signals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
