@@ -454,10 +454,10 @@ PROMISE(counters_add_up)
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
     struct counter counters[] = {
-        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5},
-        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, -2},
-        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7},
-        {COUNTER_EXECS, STR("default"), EXEC_QUEUED, -1},
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5, 0},
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, -2, 0},
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7, 0},
+        {COUNTER_EXECS, STR("default"), EXEC_QUEUED, -1, 0},
     };
     world_commit(w, (struct delta){.counters = counters, .counter_count = 4});
     world_commit(w, (struct delta){.counters = counters, .counter_count = 2});
@@ -485,34 +485,36 @@ PROMISE(a_queue_that_is_forgotten_leaves_its_numbers_to_no_name)
     struct queue_rec queues[] = {{.name = STR("mail"), .paused = true},
                                  {.name = STR("slow"), .paused = true}};
     struct counter counters[] = {
-        {COUNTER_JOBS, STR("mail"), JOB_CANCELLED, 5},
-        {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, 7},
-        {COUNTER_EXECS, STR("slow"), EXEC_CANCELLED, 2},
+        {COUNTER_JOBS, STR("mail"), JOB_CANCELLED, 5, 0},
+        {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, 7, 0},
+        {COUNTER_EXECS, STR("slow"), EXEC_CANCELLED, 2, 0},
     };
-    struct counter moved[] = {
-        {COUNTER_JOBS, STR("mail"), JOB_CANCELLED, -5},
-        {COUNTER_JOBS, STR(""), JOB_CANCELLED, 5},
-        {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, -7},
-        {COUNTER_EXECS, STR(""), EXEC_CANCELLED, 7},
+    struct counter last = {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, 1, 0};
+    const struct counter moved[] = {
+        {COUNTER_JOBS, STR(""), JOB_CANCELLED, 10, 0},
+        {COUNTER_EXECS, STR(""), EXEC_CANCELLED, 15, 0},
     };
-    const struct queue_gone gone[] = {{STR("mail"), true}, {STR("slow"), false}};
+    const struct queue_gone gone[] = {{STR("mail"), true, true}, {STR("slow"), false, false}};
     world_commit(w,
                  (struct delta){
                      .queues = queues, .queue_count = 2, .counters = counters, .counter_count = 3});
     assert_int_equal(count_numbers(w, STR("mail")), 2);
-    world_commit(
-        w, (struct delta){
-               .queues_gone = gone, .queue_gone_count = 2, .counters = moved, .counter_count = 4});
+    const struct delta forgotten = {
+        .queues_gone = gone, .queue_gone_count = 2, .counters = &last, .counter_count = 1};
+    world_commit(w, forgotten);
     assert_int_equal(count_numbers(w, STR("mail")), 0);
-    assert_int_equal(count_numbers(w, STR("slow")), 1); /* only what is zero goes */
+    assert_int_equal(count_numbers(w, STR("slow")), 1);
+    world_commit(w, (struct delta){.counters = counters, .counter_count = 2});
+    world_commit(w, (struct delta){.queues_gone = gone, .queue_gone_count = 1});
+    assert_int_equal(count_numbers(w, STR("mail")), 0);
     world_reopen(w);
     assert_rc(load(w, T0, &l), RC_OK);
     assert_int_equal(l.queues.len, 1);
     assert_str(l.queues.items[0].name, STR("slow"));
     assert_int_equal(l.counters.len, 3);
     assert_int_equal(counter_value(&l, &counters[2]), 2);
-    assert_int_equal(counter_value(&l, &moved[1]), 5);
-    assert_int_equal(counter_value(&l, &moved[3]), 7);
+    assert_int_equal(counter_value(&l, &moved[0]), 10);
+    assert_int_equal(counter_value(&l, &moved[1]), 15);
 }
 
 /* ---- ASK_DUE */

@@ -348,8 +348,8 @@ TEST(of_two_that_take_a_key_at_one_moment_the_second_is_told, site_empty)
 
 static void site_count(struct site *s, uint64_t turn)
 {
-    struct counter counter = {
-        .kind = COUNTER_JOBS, .queue = STR("default"), .state = JOB_ACTIVE, .value = 1};
+    uint32_t lowest = (uint32_t)__builtin_ctzll(ownership_set(&s->own).bits);
+    struct counter counter = {COUNTER_JOBS, STR("default"), JOB_ACTIVE, 1, lowest};
     struct delta delta = {.turn = turn, .counters = &counter, .counter_count = 1};
     assert_rc(s->store->ops->commit(s->store, &s->own, &delta, &s->err), RC_OK);
 }

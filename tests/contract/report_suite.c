@@ -162,13 +162,13 @@ PROMISE(readers_are_told_all_counters)
 {
     struct world *w = *state;
     struct counter counters[] = {
-        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7},
-        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5},
-        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, -2},
-        {COUNTER_EXECS, STR("default"), EXEC_RUNNING, 3},
-        {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, 3},
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7, 0},
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5, 0},
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, -2, 0},
+        {COUNTER_EXECS, STR("default"), EXEC_RUNNING, 3, 0},
+        {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, 3, 0},
     };
-    struct counter last = {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, -3};
+    struct counter last = {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, -3, 0};
     struct counter *got;
     size_t count;
     assert_rc(w->reader->ops->counters(w->reader, &w->arena, &got, &count, &w->err), RC_OK);

@@ -185,6 +185,57 @@ static void change_settings(struct world *w, struct peer *p)
     assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
 }
 
+static void count_in(struct world *w, struct peer *p, uint32_t partition, int64_t by)
+{
+    const struct counter counter = {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, by, partition};
+    struct delta delta = {.turn = ++p->turn, .counters = &counter, .counter_count = 1};
+    assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
+}
+
+static void forget_mail(struct world *w, struct peer *p)
+{
+    const struct queue_gone gone = {STR("mail"), false, true};
+    struct delta delta = {.turn = ++p->turn, .queues_gone = &gone, .queue_gone_count = 1};
+    assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
+}
+
+/* 0: there is none. */
+static int64_t queued_in(struct world *w, struct peer *p, struct str queue)
+{
+    CLEANUP(loaded_free) struct loaded l = {0};
+    int64_t sum = 0;
+    load_of(w, p, &l);
+    for (size_t i = 0; i < l.counters.len; i++)
+        sum += str_eq(l.counters.items[i].queue, queue) ? l.counters.items[i].value : 0;
+    return sum;
+}
+
+PROMISE(numbers_go_with_the_partition_of_what_is_counted)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x5);
+    peer_take(w, &pair.b, 0x2);
+    count_in(w, &pair.a, 0, 3);
+    count_in(w, &pair.a, 2, 4);
+    count_in(w, &pair.b, 1, 5);
+    assert_int_equal(queued_in(w, &pair.a, STR("mail")), 7);
+    assert_int_equal(queued_in(w, &pair.b, STR("mail")), 5);
+    peer_give_back(w, &pair.a, 0x4);
+    peer_take(w, &pair.b, 0x4);
+    assert_int_equal(queued_in(w, &pair.a, STR("mail")), 3);
+    assert_int_equal(queued_in(w, &pair.b, STR("mail")), 9);
+    count_in(w, &pair.b, 2, -4); /* what leaves is subtracted where it was added */
+    forget_mail(w, &pair.a);
+    assert_int_equal(queued_in(w, &pair.a, STR("mail")), 0);
+    assert_int_equal(queued_in(w, &pair.a, STR("")), 3);
+    assert_int_equal(queued_in(w, &pair.b, STR("mail")), 5);
+    assert_int_equal(queued_in(w, &pair.b, STR("")), 0);
+    pair_free(&pair);
+}
+
 PROMISE(a_changed_setting_is_seen_by_everybody)
 {
     struct world *w = *state;

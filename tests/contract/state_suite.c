@@ -260,7 +260,7 @@ PROMISE(load_tells_every_kind_of_commit)
     assert_rc(world_try(w, (struct delta){.execs = &bad, .exec_count = 1}), RC_CONFLICT);
     ASSERT_LOADS(w, active, running);
 
-    struct counter counter = {COUNTER_EXECS, STR("default"), EXEC_RUNNING, 4};
+    struct counter counter = {COUNTER_EXECS, STR("default"), EXEC_RUNNING, 4, 0};
     world_commit(w, (struct delta){.counters = &counter, .counter_count = 1});
     struct str four = STR("counter default 4");
     ASSERT_LOADS(w, four, active, running);

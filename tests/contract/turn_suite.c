@@ -275,7 +275,7 @@ PROMISE(whatever_does_not_fit_nothing_of_the_delta_is_kept)
     uint64_t known = world_submit(w, EXEC_QUEUED);
     struct exec_rec known_exec = read_exec(w, known);
     struct worker_change worker = {.worker = {.id = world_id(w)}};
-    struct counter counter = {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 1};
+    struct counter counter = {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 1, 0};
     for (int wrong = 0; wrong < 5; wrong++) {
         struct job_change jobs[] = {new_job(w), new_job(w)};
         struct exec_change execs[] = {new_exec(w, &jobs[0], EXEC_QUEUED),

@@ -323,7 +323,7 @@ static void look_at_depth(struct engine *e, struct queue *q)
 {
     const struct alert_rules *rules = &e->options.alerts;
     /* Of what moved here from another server only the sum over all of them is right. */
-    int64_t queued = q->execs[EXEC_QUEUED];
+    int64_t queued = q->now.execs[EXEC_QUEUED];
     uint64_t depth = queued > 0 ? (uint64_t)queued : 0;
     bool critical = rules->depth_critical > 0 && depth > rules->depth_critical;
     if (!critical && (rules->depth_warning == 0 || depth <= rules->depth_warning))
@@ -402,7 +402,7 @@ static bool look_at_queues(struct engine *e)
     size_t count = 0;
     for (size_t i = 0; i < e->queues.cap; i++) {
         struct queue *q = e->queues.slots[i].value;
-        if (q != NULL && (is_of_interest(e, &q->finals) || q->execs[EXEC_QUEUED] > 0))
+        if (q != NULL && (is_of_interest(e, &q->finals) || q->now.execs[EXEC_QUEUED] > 0))
             queues[count++] = q;
     }
     if (count > 0)

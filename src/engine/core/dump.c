@@ -263,12 +263,11 @@ static void dump_queue(struct buf *out, const struct queue *q)
                    STR_ARG(q->name), q->held, q->v.concurrency, q->v.paused ? " paused" : "",
                    q->v.paused_ms, STR_ARG(q->v.paused_by), q->v.changed_ms,
                    STR_ARG(q->v.changed_by));
-    dump_numbers(out, q->name, "jobs", q->jobs, JOB_STATES);
-    dump_numbers(out, q->name, "execs", q->execs, EXEC_STATES);
-    dump_numbers(out, q->name, "letters", q->letters, EXEC_STATES);
-    dump_numbers(out, q->name, "letters change", q->letters_change, EXEC_STATES);
-    dump_numbers(out, q->name, "jobs change", q->jobs_change, JOB_STATES);
-    dump_numbers(out, q->name, "execs change", q->execs_change, EXEC_STATES);
+    dump_numbers(out, q->name, "jobs", q->now.jobs, JOB_STATES);
+    dump_numbers(out, q->name, "execs", q->now.execs, EXEC_STATES);
+    dump_numbers(out, q->name, "letters", q->now.letters, EXEC_STATES);
+    if (q->changes != NULL)
+        buf_printf(out, "queue %.*s changes\n", STR_ARG(q->name));
 }
 
 static void dump_operations(const struct engine *e, struct buf *out)

@@ -324,12 +324,12 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
 {
     struct str name = arena_str(cmd->arena, q->name);
     for (uint32_t i = 1; i < JOB_STATES; i++)
-        counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->jobs[i]};
+        counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->now.jobs[i], 0};
     for (uint32_t i = 1; i < EXEC_STATES; i++)
-        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->execs[i]};
+        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->now.execs[i], 0};
     for (uint32_t i = 1; i < EXEC_STATES; i++) {
-        if (q->letters[i] != 0)
-            counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->letters[i]};
+        if (q->now.letters[i] != 0)
+            counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->now.letters[i], 0};
     }
 }
 

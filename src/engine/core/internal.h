@@ -69,7 +69,7 @@ void queue_look(struct engine *e, struct queue *q);
 void queues_step(struct engine *e);
 int64_t queues_wait_ms(const struct engine *e, int64_t boot_ms);
 /* Numbers of what goes with this turn. */
-void queues_seal(struct engine *e);
+void numbers_add(struct numbers *to, const struct numbers *add);
 void queue_commit(struct engine *e, struct queue *q);
 void queue_undone(struct engine *e, struct queue *q);
 void queues_bury(struct engine *e);

@@ -220,11 +220,11 @@ void engine_load_counter(struct engine *e, const struct counter *counter)
         return; /* of something that was, and is not */
     struct queue *q = nameless ? &e->forgotten_queues : queue_of(e, counter->queue);
     if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
-        q->jobs[counter->state] = counter->value;
+        q->now.jobs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
-        q->execs[counter->state] = counter->value;
+        q->now.execs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_LETTERS && counter->state < EXEC_STATES)
-        q->letters[counter->state] = counter->value;
+        q->now.letters[counter->state] = counter->value;
     q->known = true;
     queue_look(e, q);
 }

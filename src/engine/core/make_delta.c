@@ -2,10 +2,17 @@
 #include "engine/core/internal.h"
 #include "engine/ready/limit_remote.h"
 
-static void has_changed(struct engine *e, struct queue *q)
+/* What the turn adds to the numbers of a queue in the partition of this id. */
+static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 {
-    if (!list_linked(&q->changed))
+    uint32_t partition = partition_of(e->owned.count, id);
+    if (q->changes == NULL) {
+        q->changes = ARENA_ARRAY(e->arena, struct numbers *, e->owned.count);
         list_push_back(&e->changed_queues, &q->changed);
+    }
+    if (q->changes[partition] == NULL)
+        q->changes[partition] = ARENA_NEW(e->arena, struct numbers);
+    return q->changes[partition];
 }
 
 /* Where a thing was counted at the beginning of the turn: an edit may have moved its job since. */
@@ -20,10 +27,9 @@ static void count_job(struct engine *e, const struct job *job, enum job_state be
     struct queue *to = job->v.def->queue;
     if (before == job->v.state && from == to)
         return;
-    from->jobs_change[before] -= before != JOB_NONE; /* it was not there */
-    to->jobs_change[job->v.state]++;
-    has_changed(e, from);
-    has_changed(e, to);
+    if (before != JOB_NONE)
+        change_of(e, from, job->id)->jobs[before]--;
+    change_of(e, to, job->id)->jobs[job->v.state]++;
 }
 
 static void count_exec(struct engine *e, const struct exec *x, enum exec_state before)
@@ -32,22 +38,15 @@ static void count_exec(struct engine *e, const struct exec *x, enum exec_state b
     struct queue *to = x->job->v.def->queue;
     if (before == x->v.state && from == to)
         return;
-    from->execs_change[before] -= before != EXEC_NONE;
-    to->execs_change[x->v.state]++;
-    has_changed(e, from);
-    has_changed(e, to);
+    if (before != EXEC_NONE)
+        change_of(e, from, x->id)->execs[before]--;
+    change_of(e, to, x->id)->execs[x->v.state]++;
 }
 
 static bool was_edited(const struct job *job)
 {
     const struct touched *t = job->touched;
     return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
-}
-
-static void count_letter(struct engine *e, struct queue *q, enum exec_state state, int64_t by)
-{
-    q->letters_change[state] += by;
-    has_changed(e, q);
 }
 
 static struct job_change job_changed(struct engine *e, const struct touched *t)
@@ -179,31 +178,41 @@ static void join_ends(struct engine *e, const struct touched *t, struct exec_cha
     }
 }
 
-static void add_counters(struct engine *e, struct counter *counters, size_t *len)
+typedef VEC(struct counter) counter_vec;
+
+static void add_numbers(struct engine *e, counter_vec *out, const struct queue *q,
+                        uint32_t partition)
 {
-    LIST_EACH(&e->changed_queues, node)
-    {
-        const struct queue *q = CONTAINER_OF(node, struct queue, changed);
-        for (uint32_t i = 0; i < JOB_STATES; i++) {
-            if (q->jobs_change[i] != 0)
-                counters[(*len)++] = (struct counter){COUNTER_JOBS, q->name, i, q->jobs_change[i]};
-        }
-        for (uint32_t i = 0; i < EXEC_STATES; i++) {
-            if (q->execs_change[i] != 0)
-                counters[(*len)++] =
-                    (struct counter){COUNTER_EXECS, q->name, i, q->execs_change[i]};
-            if (q->letters_change[i] != 0)
-                counters[(*len)++] =
-                    (struct counter){COUNTER_LETTERS, q->name, i, q->letters_change[i]};
+    const struct numbers *n = q->changes[partition];
+    const struct {
+        enum counter_kind kind;
+        uint32_t states;
+        const int64_t *values;
+    } kinds[] = {{COUNTER_JOBS, JOB_STATES, n->jobs},
+                 {COUNTER_EXECS, EXEC_STATES, n->execs},
+                 {COUNTER_LETTERS, EXEC_STATES, n->letters}};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        for (uint32_t i = 0; i < kinds[k].states; i++) {
+            if (kinds[k].values[i] != 0)
+                *VEC_PUSH(e->arena, out) =
+                    (struct counter){kinds[k].kind, q->name, i, kinds[k].values[i], partition};
         }
     }
 }
 
-static size_t changed_queue_count(const struct engine *e)
+static void add_counters(struct engine *e, struct delta *d)
 {
-    size_t n = 0;
-    LIST_EACH(&e->changed_queues, node) n++;
-    return n;
+    counter_vec counters = {0};
+    LIST_EACH(&e->changed_queues, node)
+    {
+        const struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        for (uint32_t p = 0; p < e->owned.count; p++) {
+            if (q->changes[p] != NULL)
+                add_numbers(e, &counters, q, p);
+        }
+    }
+    d->counters = counters.items;
+    d->counter_count = counters.len;
 }
 
 struct room {
@@ -258,13 +267,15 @@ static void limit_changed(struct delta *d, const struct room *room, const struct
 /* What somebody decided about a queue is kept by the owner of the first partition alone: another server that
  * forgets one may not have heard yet what was decided. */
 static void queue_changed(const struct engine *e, struct delta *d, const struct room *room,
-                          const struct queue *q)
+                          const struct touched *t)
 {
-    if (q->v.gone || q->v.changed_ms == 0)
-        room->queues_gone[d->queue_gone_count++] =
-            (struct queue_gone){q->name, partition_has_bucket(&e->owned, 0)};
-    else
+    const struct queue *q = t->queue;
+    bool settings = t->before.queue.changed_ms != 0 && partition_has_bucket(&e->owned, 0);
+    if (!q->v.gone && q->v.changed_ms != 0)
         room->queues[d->queue_count++] = queue_record(q);
+    else if (q->v.gone || settings)
+        room->queues_gone[d->queue_gone_count++] =
+            (struct queue_gone){q->name, settings, q->v.gone};
 }
 
 /* One that was granted and used up in the turn that asked for it was never kept. */
@@ -297,7 +308,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         room->workers[d->worker_count++] =
             (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
         break;
-    case THING_QUEUE: queue_changed(e, d, room, t->queue); break;
+    case THING_QUEUE: queue_changed(e, d, room, t); break;
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
     case THING_OPERATION:
         room->operations[d->operation_count++] =
@@ -319,7 +330,7 @@ static void add_letters(struct engine *e, struct delta *d)
         if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
             continue;
         *VEC_PUSH(e->arena, &letters) = letter_of(e, t);
-        count_letter(e, t->exec->job->v.def->queue, t->exec->v.state, 1);
+        change_of(e, t->exec->job->v.def->queue, t->exec->id)->letters[t->exec->v.state]++;
     }
     d->letters = letters.items;
     d->letter_count = letters.len;
@@ -331,7 +342,7 @@ static void remove_letters(struct engine *e, struct delta *d)
     for (size_t i = 0; i < e->letters_gone.len; i++) {
         const struct gone_letter *letter = &e->letters_gone.items[i];
         gone[i] = letter->place;
-        count_letter(e, letter->queue, letter->state, -1);
+        change_of(e, letter->queue, letter->place.exec_id)->letters[letter->state]--;
     }
     d->letters_gone = gone;
     d->letter_gone_count = e->letters_gone.len;
@@ -399,11 +410,6 @@ void make_delta(struct engine *e)
     d->calendar_use_count = e->calendar_uses.len;
     add_letters(e, d);
     remove_letters(e, d);
-    queues_seal(e);
-    size_t states = JOB_STATES + 2 * EXEC_STATES;
-    struct counter *counters =
-        ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);
-    d->counters = counters;
-    add_counters(e, counters, &d->counter_count);
+    add_counters(e, d);
     tally_seal(e);
 }

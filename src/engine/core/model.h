@@ -28,6 +28,13 @@ struct queue_values {
     bool gone;             /* forgotten; freed when the turn is committed */
 };
 
+/* The numbers that stores keep of a queue (enum counter_kind). */
+struct numbers {
+    int64_t jobs[JOB_STATES];
+    int64_t execs[EXEC_STATES];
+    int64_t letters[EXEC_STATES]; /* dead letters, by how they died */
+};
+
 /* Names and numbers of one queue. It outlives its jobs for a while: see forget.c. */
 struct queue {
     struct str name;
@@ -44,12 +51,10 @@ struct queue {
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
     struct list lanes;            /* lane.sibling */
     struct touched *touched;
-    int64_t jobs[JOB_STATES]; /* as of the last commit */
-    int64_t execs[EXEC_STATES];
-    int64_t letters[EXEC_STATES];    /* dead letters, by how they died */
-    int64_t jobs_change[JOB_STATES]; /* of this turn; zero between turns */
-    int64_t execs_change[EXEC_STATES];
-    int64_t letters_change[EXEC_STATES];
+    struct numbers now; /* as of the last commit, of all partitions that are owned */
+    /* What this turn adds, by partition, so that an execution is subtracted where it was added, whoever
+     * owned what in between. In the turn's arena, from seal on; NULL: nothing, or nothing there. */
+    struct numbers **changes;
     struct list_node changed; /* on engine.changed_queues while this turn has changes */
 };
 

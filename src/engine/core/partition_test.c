@@ -168,6 +168,17 @@ TEST(a_backlog_of_what_may_not_start_is_none)
     assert_int_equal(reply_of(asked)->backlog, 0);
 }
 
+TEST(numbers_are_counted_in_the_partition_of_what_is_counted)
+{
+    HALF_WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    assert_true(w.delta.counter_count > 0);
+    for (size_t i = 0; i < w.delta.counter_count; i++)
+        assert_int_equal(w.delta.counters[i].partition,
+                         partition_of(w.engine->owned.count, job->job_id));
+}
+
 TEST(a_very_long_backlog_is_cut)
 {
     HALF_WORLD(w);

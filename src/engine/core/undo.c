@@ -266,6 +266,14 @@ static void leave_letters(struct engine *e)
         queue_leave(e, e->letters_gone.items[i].queue);
 }
 
+static void numbers_commit(const struct engine *e, struct queue *q)
+{
+    for (uint32_t p = 0; p < e->owned.count; p++) {
+        if (q->changes[p] != NULL)
+            numbers_add(&q->now, q->changes[p]);
+    }
+}
+
 void engine_undo(struct engine *e)
 {
     close_polls(e);
@@ -275,10 +283,8 @@ void engine_undo(struct engine *e)
     for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
         if (PLANTED(counter_drifts))
-            continue;
-        memset(q->jobs_change, 0, sizeof q->jobs_change);
-        memset(q->execs_change, 0, sizeof q->execs_change);
-        memset(q->letters_change, 0, sizeof q->letters_change);
+            numbers_commit(e, q);
+        q->changes = NULL;
     }
     undo_things(e, THING_OPERATION, undo_operation);
     undo_things(e, THING_QUEUE, undo_queue);
@@ -307,17 +313,10 @@ static void commit_counters(struct engine *e)
 {
     for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
-        for (int i = 0; i < JOB_STATES; i++)
-            q->jobs[i] += q->jobs_change[i];
-        for (int i = 0; i < EXEC_STATES; i++) {
-            q->execs[i] += q->execs_change[i];
-            q->letters[i] += q->letters_change[i];
-        }
-        memset(q->jobs_change, 0, sizeof q->jobs_change);
-        memset(q->execs_change, 0, sizeof q->execs_change);
-        if (q->execs[EXEC_QUEUED] > 0)
+        numbers_commit(e, q);
+        q->changes = NULL;
+        if (q->now.execs[EXEC_QUEUED] > 0)
             alerts_arm(e);
-        memset(q->letters_change, 0, sizeof q->letters_change);
         q->known = true;
         queue_look(e, q);
     }

@@ -4,13 +4,14 @@
  * about it (a pause, a limit), and while something in memory names it: a definition, or the home of permits
  * elsewhere. All others are idle. An idle one is still shown, with its numbers, until it was idle for
  * queues_keep_ms (memory only: a start counts from its own beginning), until a new queue would be one too many,
- * or until somebody deletes it. What it has counted goes on counting under the empty name, so that totals never
+ * or until somebody deletes it. Its numbers go on counting under the empty name, so that totals never
  * fall; history, reports and alerts name queues by text and stay as they are. A queue that was made for a
  * submission that is then refused, or whose turn is undone, was never there.
  *
- * Among several servers each forgets what it counts itself. What was decided about a queue is for the owner of
- * the first partition to delete; it asks the store what all servers have counted, and tells the others
- * (INBOX_FORGET), who ask again before they forget their part. */
+ * Numbers are kept by partition, that of the execution or job which is counted. So among several servers each
+ * knows whether its own partitions still need a queue, and forgets it there without a question. What was decided
+ * about a queue is for the owner of the first partition to delete; it asks the store for the numbers of all
+ * partitions, and tells the others (INBOX_FORGET), who forget their part if nothing is left in it. */
 #include "engine/core/internal.h"
 
 #include <assert.h>
@@ -71,11 +72,11 @@ void queue_undone(struct engine *e, struct queue *q)
 
 static bool has_numbers(const struct queue *q)
 {
-    int64_t any = q->jobs[JOB_ACTIVE] | q->jobs[JOB_PAUSED];
+    int64_t any = q->now.jobs[JOB_ACTIVE] | q->now.jobs[JOB_PAUSED];
     for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
-        any |= q->letters[i];
+        any |= q->now.letters[i];
         if (!exec_is_final((enum exec_state)i))
-            any |= q->execs[i];
+            any |= q->now.execs[i];
     }
     return any != 0;
 }
@@ -189,28 +190,13 @@ enum rc queue_admit(struct engine *e, struct str name, struct err *err)
                    e->options.queues_max);
 }
 
-static void move(int64_t *of, int64_t *of_change, int64_t *to_change, int states)
+void numbers_add(struct numbers *to, const struct numbers *add)
 {
-    for (int i = 0; i < states; i++) {
-        to_change[i] += of[i] + of_change[i];
-        of_change[i] = -of[i];
-    }
-}
-
-void queues_seal(struct engine *e)
-{
-    struct queue *to = &e->forgotten_queues;
-    for (size_t i = 0; e->gone_queues > 0 && i < e->touched.len; i++) {
-        if (e->touched.items[i]->thing != THING_QUEUE || !e->touched.items[i]->queue->v.gone)
-            continue;
-        struct queue *q = e->touched.items[i]->queue;
-        move(q->jobs, q->jobs_change, to->jobs_change, JOB_STATES);
-        move(q->execs, q->execs_change, to->execs_change, EXEC_STATES);
-        move(q->letters, q->letters_change, to->letters_change, EXEC_STATES);
-        if (!list_linked(&q->changed))
-            list_push_back(&e->changed_queues, &q->changed);
-        if (!list_linked(&to->changed))
-            list_push_back(&e->changed_queues, &to->changed);
+    for (int i = 0; i < JOB_STATES; i++)
+        to->jobs[i] += add->jobs[i];
+    for (int i = 0; i < EXEC_STATES; i++) {
+        to->execs[i] += add->execs[i];
+        to->letters[i] += add->letters[i];
     }
 }
 
@@ -223,6 +209,7 @@ void queue_commit(struct engine *e, struct queue *q)
         return;
     }
     e->gone_queues--;
+    numbers_add(&e->forgotten_queues.now, &q->now);
     strmap_remove(&e->queues, q->name);
     list_remove(&q->idle);
     list_push_back(&e->buried_queues, &q->idle);
@@ -238,7 +225,7 @@ void queues_bury(struct engine *e)
 
 void ask_delete_queue(struct engine *e, struct command *cmd, struct question_list *list)
 {
-    if (!cmd->queue.forget)
+    if (!cmd->queue.forget || cmd->own)
         return;
     struct question *q = command_ask(e, cmd, list);
     q->kind = ASK_QUEUE;
@@ -309,8 +296,21 @@ static void tell_others(struct engine *e, const struct command *cmd)
     }
 }
 
+/* Another server has deleted the queue: it goes here, too, unless it has work or newer settings. */
+static void delete_own_part(struct engine *e, struct command *cmd)
+{
+    struct queue *q = queue_find(e, cmd->queue.name);
+    if (q != NULL && q->users == 0 && !has_numbers(q) && q->v.changed_ms < cmd->queue.deleted_ms)
+        forget(e, q);
+    command_done(e, cmd);
+}
+
 void delete_queue(struct engine *e, struct command *cmd)
 {
+    if (cmd->own) {
+        delete_own_part(e, cmd);
+        return;
+    }
     struct str name = cmd->queue.name;
     struct queue *q = queue_find(e, name);
     struct need need = need_of(e, cmd, q);
@@ -326,12 +326,11 @@ void delete_queue(struct engine *e, struct command *cmd)
     } else if (q != NULL && q->users > 0) {
         command_fail(e, cmd, RC_BUSY, "the last work of the queue is ending right now; try again");
     } else {
-        if (q != NULL && !cmd->own)
+        if (q != NULL) {
             queue_tell(e, q, QUEUE_DELETED, *name_keep(e, cmd->actor));
-        if (q != NULL && (!cmd->own || q->v.changed_ms < cmd->queue.deleted_ms))
             forget(e, q);
-        if (!cmd->own)
-            tell_others(e, cmd);
+        }
+        tell_others(e, cmd);
         command_done(e, cmd);
     }
 }

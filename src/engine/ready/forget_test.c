@@ -309,6 +309,29 @@ TEST(the_other_server_forgets_its_part_of_a_deleted_queue)
     assert_int_equal(delete_now(&s.a, "mail"), RC_NOT_FOUND);
 }
 
+/* However many partitions it has, and so letters about it. */
+TEST(a_server_that_is_told_of_a_deleted_queue_asks_nothing_about_it)
+{
+    DUO(s);
+    pass_through(&s.b, "mail");
+    struct command cmd = {.kind = CMD_QUEUE, .own = true, .arena = &s.b.arena};
+    cmd.queue = (struct queue_wish){.name = STR("mail"), .forget = true, .deleted_ms = 1};
+    struct question_list list = {0};
+    engine_begin(s.b.engine, world_now(&s.b), &s.b.arena);
+    engine_ask(s.b.engine, &cmd, 0, &list);
+    assert_int_equal(list.len, 0);
+    engine_undo(s.b.engine);
+}
+
+TEST(a_queue_without_settings_takes_none_along)
+{
+    AT_MOST(w, 1);
+    pass_through(&w, "a");
+    assert_int_equal(delete_now(&w, "a"), RC_OK);
+    assert_int_equal(w.delta.queue_gone_count, 1);
+    assert_false(w.delta.queues_gone[0].settings); /* so nobody has to read settings again */
+}
+
 TEST(work_of_another_server_keeps_a_queue_from_being_deleted)
 {
     DUO(s);

@@ -210,7 +210,7 @@ static struct queue_view view_of(const struct engine *e, const struct queue *q, 
     view.queue.name = arena_str(arena, view.queue.name);
     view.queue.paused_by = arena_str(arena, view.queue.paused_by);
     view.queue.changed_by = arena_str(arena, view.queue.changed_by);
-    memcpy(view.execs, q->execs, sizeof view.execs);
+    memcpy(view.execs, q->now.execs, sizeof view.execs);
     return view;
 }
 
@@ -226,7 +226,7 @@ static void reply_queue(struct engine *e, struct command *cmd, const struct queu
 bool queue_is_known(const struct queue *q)
 {
     for (size_t i = 0; i < JOB_STATES; i++) {
-        if (q->jobs[i] != 0)
+        if (q->now.jobs[i] != 0)
             return true;
     }
     return q->v.changed_ms != 0;

@@ -184,7 +184,8 @@ static bool is_idle(const struct queue *q)
 {
     bool idle = !q->v.paused && q->v.concurrency == 0;
     for (int i = 0; i < EXEC_STATES; i++)
-        idle &= q->letters[i] == 0 && (exec_is_final((enum exec_state)i) || q->execs[i] == 0);
+        idle &=
+            q->now.letters[i] == 0 && (exec_is_final((enum exec_state)i) || q->now.execs[i] == 0);
     return idle;
 }
 

@@ -415,9 +415,9 @@ static void check_known(const struct engine *e, const struct table *t)
             c->queue.len == 0 ? &e->forgotten_queues : strmap_get(&e->queues, c->queue);
         if (q == NULL)
             q = &none;
-        assert_int_equal(c->value, c->kind == COUNTER_JOBS    ? q->jobs[c->state]
-                                   : c->kind == COUNTER_EXECS ? q->execs[c->state]
-                                                              : q->letters[c->state]);
+        assert_int_equal(c->value, c->kind == COUNTER_JOBS    ? q->now.jobs[c->state]
+                                   : c->kind == COUNTER_EXECS ? q->now.execs[c->state]
+                                                              : q->now.letters[c->state]);
     }
 }
 

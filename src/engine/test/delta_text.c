@@ -187,6 +187,27 @@ static void print_calendars(struct printer *p, const struct delta *d)
     }
 }
 
+static bool is_same_number(const struct counter *a, const struct counter *b)
+{
+    return a->kind == b->kind && a->state == b->state && str_eq(a->queue, b->queue);
+}
+
+/* With the sum over all partitions: a turn that is decided again gives other ids, in other partitions. */
+static void print_counter(struct printer *p, const struct delta *d, size_t at)
+{
+    const struct counter *c = &d->counters[at];
+    int64_t sum = 0;
+    for (size_t i = 0; i < d->counter_count; i++) {
+        if (!is_same_number(c, &d->counters[i]))
+            continue;
+        if (i < at)
+            return;
+        sum += d->counters[i].value;
+    }
+    buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)c->kind, STR_ARG(c->queue),
+               c->state, sum);
+}
+
 static void print_claims_and_counters(struct printer *p, const struct delta *d)
 {
     for (size_t i = 0; i < d->released_count; i++) {
@@ -200,8 +221,7 @@ static void print_claims_and_counters(struct printer *p, const struct delta *d)
         buf_printf(p->out, " %" PRId64 "\n", d->claims[i].until_ms);
     }
     for (size_t i = 0; i < d->counter_count; i++)
-        buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,
-                   STR_ARG(d->counters[i].queue), d->counters[i].state, d->counters[i].value);
+        print_counter(p, d, i);
     for (size_t i = 0; i < d->queue_gone_count; i++)
         buf_printf(p->out, "queue %.*s gone %d\n", STR_ARG(d->queues_gone[i].name),
                    (int)d->queues_gone[i].settings);

@@ -402,21 +402,30 @@ int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue
             return &c->value;
     }
     struct counter *c = VEC_PUSH(&t->arena, &t->counters);
-    *c = (struct counter){kind, arena_str(&t->arena, queue), state, 0};
+    *c = (struct counter){kind, arena_str(&t->arena, queue), state, 0, 0};
     return &c->value;
 }
 
 static void forget_queue(struct table *t, const struct queue_gone *gone)
 {
     size_t kept = 0;
+    VEC(struct counter) moved = {0};
     if (gone->settings)
         strmap_remove(&t->queues, gone->name);
+    if (!gone->numbers)
+        return;
     for (size_t i = 0; i < t->counters.len; i++) {
-        const struct counter *c = &t->counters.items[i];
-        if (c->value != 0 || !str_eq(c->queue, gone->name))
-            t->counters.items[kept++] = *c;
+        const struct counter c = t->counters.items[i];
+        if (!str_eq(c.queue, gone->name))
+            t->counters.items[kept++] = c;
+        else
+            *VEC_PUSH(&t->arena, &moved) = c;
     }
     t->counters.len = kept;
+    for (size_t i = 0; i < moved.len; i++) {
+        const struct counter *c = &moved.items[i];
+        *table_counter(t, c->kind, STR(""), c->state) += c->value;
+    }
 }
 
 static void keep_sla_event(struct table *t, const struct sla_event_rec *event)

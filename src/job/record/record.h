@@ -227,7 +227,8 @@ struct counter {
     enum counter_kind kind;
     struct str queue;
     uint32_t state;
-    int64_t value; /* in a delta: what to add */
+    int64_t value;      /* in a delta: what to add, … */
+    uint32_t partition; /* … and where what is counted lives; elsewhere 0: all that is asked for */
 };
 
 /* ---- one turn's changes */
@@ -309,11 +310,13 @@ struct clock_rec {
     int64_t by_ms;
 };
 
-/* A queue that nobody needs any more. What it counted goes on counting under the empty name: the turn's
- * counters say so, and of its own those that are zero by then go. */
+/* A queue that is not needed any more in the partitions that are owned. */
 struct queue_gone {
     struct str name;
-    bool settings; /* what was decided about it goes, too */
+    bool settings; /* what was decided about it goes */
+    bool
+        numbers; /* its counters there, this turn's included, move to the empty name, so that totals
+                    * never fall; not when it was wanted again in the turn that deleted it */
 };
 
 struct delta {

@@ -418,28 +418,20 @@ static void apply_calendar_use(struct mem_store *m, const struct calendar_use *u
     }
 }
 
-static void apply_counter(struct mem_store *m, const struct counter *add, uint32_t partition)
+void mem_add_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
-        struct counter *counter = &m->counters[i].counter;
-        if (m->counters[i].partition == partition && counter->kind == add->kind &&
+        struct counter *counter = &m->counters[i];
+        if (counter->partition == add->partition && counter->kind == add->kind &&
             counter->state == add->state && str_eq(counter->queue, add->queue)) {
             counter->value += add->value;
             return;
         }
     }
     m->counters = kept_rows_grow(m->counters, m->counter_count, sizeof *m->counters);
-    struct mem_counter *row = &m->counters[m->counter_count++];
-    *row = (struct mem_counter){.counter = *add, .partition = partition};
-    row->counter.queue = kept_text(add->queue);
-}
-
-static uint32_t lowest_of(const struct ownership *own)
-{
-    uint32_t lowest = 0;
-    while (lowest + 1 < own->partitions && own->epochs[lowest] == 0)
-        lowest++;
-    return lowest;
+    struct counter *row = &m->counters[m->counter_count++];
+    *row = *add;
+    row->queue = kept_text(add->queue);
 }
 
 static void apply_tally(struct mem_store *m, const struct tally *add)
@@ -526,8 +518,7 @@ static void apply_settings(struct mem_store *m, const struct ownership *own,
         apply_calendar_use(m, &delta->calendar_uses[i]);
 }
 
-static void apply_reports(struct mem_store *m, const struct ownership *own,
-                          const struct delta *delta)
+static void apply_reports(struct mem_store *m, const struct delta *delta)
 {
     for (size_t i = 0; i < delta->sla_event_count; i++) {
         map_put(&m->sla_events, delta->sla_events[i].id, kept_sla_event(&delta->sla_events[i]));
@@ -540,16 +531,17 @@ static void apply_reports(struct mem_store *m, const struct ownership *own,
     for (size_t i = 0; i < delta->alert_mark_count; i++)
         apply_alert_mark(m, &delta->alert_marks[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
-        apply_counter(m, &delta->counters[i], lowest_of(own));
+        mem_add_counter(m, &delta->counters[i]);
     for (size_t i = 0; i < delta->tally_count; i++)
         apply_tally(m, &delta->tallies[i]);
 }
 
 /* Queues after their last numbers, executions after all that names them. */
-static void apply_forgotten(struct mem_store *m, const struct delta *delta)
+static void apply_forgotten(struct mem_store *m, const struct ownership *own,
+                            const struct delta *delta)
 {
     for (size_t i = 0; i < delta->queue_gone_count; i++)
-        mem_forget_queue(m, &delta->queues_gone[i]);
+        mem_forget_queue(m, own, &delta->queues_gone[i]);
     for (size_t i = 0; i < delta->forgotten_count; i++)
         forget_exec(m, delta->forgotten[i]);
     for (size_t i = 0; i < delta->alert_gone_count; i++)
@@ -567,8 +559,8 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
     apply_claims(h, m, delta);
     apply_settings(m, own, delta);
     mem_apply_inbox(m, delta);
-    apply_reports(m, own, delta);
-    apply_forgotten(m, delta);
+    apply_reports(m, delta);
+    apply_forgotten(m, own, delta);
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)

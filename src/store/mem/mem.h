@@ -44,13 +44,6 @@ struct mem_partition {
     uint64_t token_floor;
 };
 
-/* Each server adds to counters of its own, which stand with the lowest partition that it has; so who
- * takes that over goes on with them, and all together are the sums. */
-struct mem_counter {
-    struct counter counter;
-    uint32_t partition;
-};
-
 /* See marks.c. */
 struct mem_kept {
     uint64_t writer;
@@ -118,7 +111,7 @@ struct mem_store {
     size_t permit_count;
     struct rejected_rec **rejected; /* owned, in no order */
     size_t rejected_count;
-    struct mem_counter *counters; /* owned */
+    struct counter *counters; /* owned: by partition, kind, queue and state */
     size_t counter_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
@@ -267,8 +260,11 @@ void mem_list_rejected(const struct mem_store *m, const struct page *page, struc
 void mem_free_inbox(struct mem_store *m);
 
 /* old.c: answers to ASK_OLD, ASK_OLD_ALERTS, ASK_OLD_TALLIES and ASK_PACE */
-/* Its settings, if they are to go, and its counters that are zero. */
-void mem_forget_queue(struct mem_store *m, const struct queue_gone *gone);
+/* commit.c: adds to the counter of that partition, kind, queue and state. */
+void mem_add_counter(struct mem_store *m, const struct counter *add);
+/* Its settings, if they are to go; its counters in what is owned move to the empty name. */
+void mem_forget_queue(struct mem_store *m, const struct ownership *own,
+                      const struct queue_gone *gone);
 void mem_answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                     struct question *q);
 void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned,

@@ -1,4 +1,5 @@
 /* old.c - what a turn asks about the past: what may be too old, and what was usual. */
+#include "base/mem.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -135,17 +136,28 @@ void mem_answer_pace(struct mem_store *m, struct arena *arena, struct question *
     q->answer.pace = pace;
 }
 
-void mem_forget_queue(struct mem_store *m, const struct queue_gone *gone)
+void mem_forget_queue(struct mem_store *m, const struct ownership *own,
+                      const struct queue_gone *gone)
 {
     size_t kept = 0;
+    size_t count = m->counter_count;
     if (gone->settings)
         kept_queue_free(strmap_remove(&m->queues, gone->name));
-    for (size_t i = 0; i < m->counter_count; i++) {
-        struct mem_counter *row = &m->counters[i];
-        if (row->counter.value == 0 && str_eq(row->counter.queue, gone->name))
-            kept_text_free(&row->counter.queue);
+    if (!gone->numbers)
+        return;
+    struct counter *moved = mem_new(count * sizeof *moved + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct counter row = m->counters[i];
+        if (own->epochs[row.partition] != 0 && str_eq(row.queue, gone->name))
+            moved[i - kept] = row;
         else
-            m->counters[kept++] = *row;
+            m->counters[kept++] = row;
     }
     m->counter_count = kept;
+    for (size_t i = 0; i < count - kept; i++) {
+        kept_text_free(&moved[i].queue);
+        moved[i].queue = STR("");
+        mem_add_counter(m, &moved[i]);
+    }
+    free(moved);
 }

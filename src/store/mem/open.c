@@ -109,7 +109,7 @@ void mem_tables_free(struct mem_store *m)
     mem_free_inbox(m);
     mem_members_free(m);
     for (size_t i = 0; i < m->counter_count; i++)
-        kept_text_free(&m->counters[i].counter.queue);
+        kept_text_free(&m->counters[i].queue);
     free(m->counters);
     for (size_t i = 0; i < m->key_count; i++)
         mem_key_drop(&m->keys[i]);

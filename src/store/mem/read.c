@@ -419,7 +419,7 @@ struct counter *mem_counters(const struct mem_store *m, const struct partition_s
     size_t count = 0;
     for (size_t i = 0; i < m->counter_count; i++) {
         if (owned->bits >> m->counters[i].partition & 1)
-            copies[count++] = m->counters[i].counter;
+            copies[count++] = m->counters[i];
     }
     qsort(copies, count, sizeof *copies, counter_order);
     *ret_count = merge_counters(copies, count);

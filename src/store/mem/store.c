@@ -329,9 +329,9 @@ static void answer_queue(struct mem_store *m, struct arena *arena, struct questi
 {
     VEC(struct counter) counters = {0};
     for (size_t i = 0; i < m->counter_count; i++) {
-        if (m->counters[i].counter.value != 0 && str_eq(m->counters[i].counter.queue, q->name)) {
+        if (m->counters[i].value != 0 && str_eq(m->counters[i].queue, q->name)) {
             struct counter *counter = VEC_PUSH(arena, &counters);
-            *counter = m->counters[i].counter;
+            *counter = m->counters[i];
             counter->queue = q->name;
         }
     }

@@ -338,16 +338,16 @@ static void keep_others(struct pg *pg, const struct ownership *own, const struct
 
 enum { FOLD_EVERY = 256 }; /* commits; some thousand rows, and a few milliseconds */
 
-static void add_counters(struct pg *pg, uint32_t partition, const struct delta *delta)
+static void add_counters(struct pg *pg, const struct delta *delta)
 {
     if (delta->counter_count == 0)
         return;
     struct pg_call *use = pg_call(pg, Q_ADD_COUNTERS);
-    pg_i64(use, partition);
     pg_u64(use, delta->turn);
-    pg_columns(use, "itii", delta->counter_count);
+    pg_columns(use, "iitii", delta->counter_count);
     for (size_t i = 0; i < delta->counter_count; i++) {
         const struct counter *counter = &delta->counters[i];
+        pg_i64(use, counter->partition);
         pg_i64(use, counter->kind);
         pg_text(use, counter->queue);
         pg_i64(use, counter->state);
@@ -386,6 +386,24 @@ static uint64_t unfolded_turn(const struct postgres_store *s, const struct owner
     return s->folded_turn;
 }
 
+/* Behind what this turn adds. */
+static void move_counters(struct postgres_store *s, const struct ownership *own,
+                          const struct delta *delta)
+{
+    if (delta->queue_gone_count == 0)
+        return;
+    struct pg_call *use = pg_call(&s->pg, Q_MOVE_COUNTERS);
+    pg_i64(use, own->partitions);
+    pg_i64(use, (int64_t)ownership_set(own).bits);
+    pg_u64(use, delta->turn);
+    pg_u64(use, unfolded_turn(s, own));
+    pg_columns(use, "t", delta->queue_gone_count);
+    for (size_t i = 0; i < delta->queue_gone_count; i++) {
+        if (delta->queues_gone[i].numbers)
+            pg_text(use, delta->queues_gone[i].name);
+    }
+}
+
 /* What was added since the last time, and our old marks. */
 static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
 {
@@ -393,8 +411,6 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
     struct pg_call *counters = pg_call(&s->pg, Q_FOLD_COUNTERS);
     pg_u64(counters, since);
     bind_partitions(counters, own);
-    if (s->forgot_queues)
-        bind_partitions(pg_call(&s->pg, Q_FORGET_COUNTERS), own);
     struct pg_call *tallies = pg_call(&s->pg, Q_FOLD_TALLIES);
     pg_u64(tallies, since);
     bind_partitions(tallies, own);
@@ -477,7 +493,8 @@ static void keep(struct postgres_store *s, const struct ownership *own, const st
     keep_others(pg, own, delta);
     postgres_keep_letters(pg, delta);
     postgres_keep_inbox(pg, delta);
-    add_counters(pg, postgres_lowest(own), delta);
+    add_counters(pg, delta);
+    move_counters(s, own, delta);
     add_tallies(pg, postgres_lowest(own), delta);
     postgres_forget(pg, delta);
     if (delta_has_settings(delta))
@@ -543,9 +560,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;
-    s->forgot_queues |= delta->queue_gone_count > 0;
     if (folds) {
-        s->forgot_queues = delta->queue_gone_count > 0; /* of which the fold did not know yet */
         s->folded_turn = delta->turn + 1;
         s->folded_own = *own;
     }

@@ -65,7 +65,6 @@ struct postgres_store {
     uint64_t doubt_turn;      /* of the last one tried, … */
     uint32_t doubt_partition; /* … with the lowest partition that it was sent under, */
     uint64_t doubt_epoch;     /* and that one's epoch */
-    bool forgot_queues;       /* counters of some will be zero once they are folded */
     uint64_t folded_turn; /* what was added before it is folded already, in what was ours then: */
     struct ownership folded_own;
 

@@ -491,8 +491,13 @@ WHERE scope = $1::bigint AND key = $2::text AND "end" = $3::bigint
 GROUP BY hour, bucket ORDER BY hour DESC, bucket DESC LIMIT $4::bigint;
 
 -- name: find_counters
--- For who wants to delete a queue: rarely enough to look at all there is.
-SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row WHERE queue = $1::text
+-- Before a queue is deleted. The sums by their key, and all that was not folded yet.
+SELECT kind, queue, state, sum(value)::bigint FROM (
+    SELECT kind, queue, state, value FROM belfry.counter
+    WHERE partition = ANY(ARRAY(SELECT p.id FROM belfry.partition p)) AND kind = ANY('{1,2,3}')
+        AND queue = $1::text
+    UNION ALL
+    SELECT kind, queue, state, value FROM belfry.counter_delta WHERE queue = $1::text) n
 GROUP BY kind, queue, state HAVING sum(value) <> 0;
 
 -- name: calendar_jobs
@@ -1149,15 +1154,36 @@ VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::te
 DELETE FROM belfry.rejected WHERE at_ms < $1::bigint;
 
 -- name: add_counters
-INSERT INTO belfry.counter_delta (partition, turn, kind, queue, state, value)
-SELECT $1::bigint, $2::bigint, n.*
-FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[]) n (kind, queue, state, value);
+INSERT INTO belfry.counter_delta (turn, partition, kind, queue, state, value)
+SELECT $1::bigint, n.*
+FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
+    n (partition, kind, queue, state, value);
 
 -- name: add_tallies
 INSERT INTO belfry.tally_delta (partition, turn, scope, key, hour, "end", bucket, count, sum_ms)
 SELECT $1::bigint, $2::bigint, n.*
 FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
     $9::bigint[]) n (scope, key, hour, "end", bucket, count, sum_ms);
+
+-- name: move_counters
+-- The numbers of queues $5, which are forgotten in the partitions $1 (how many there are) and $2 (bits of those
+-- we own), go on under the empty name. Turns before $4 were folded.
+WITH owned AS MATERIALIZED (
+    SELECT array_agg(p) AS partitions FROM generate_series(0, $1::bigint - 1) p
+    WHERE ($2::bigint >> p::integer) & 1 = 1),
+sums AS (
+    DELETE FROM belfry.counter
+    WHERE partition = ANY((SELECT partitions FROM owned)::integer[]) AND kind = ANY('{1,2,3}')
+        AND queue = ANY($5::text[])
+    RETURNING partition, kind, state, value),
+added AS (
+    DELETE FROM belfry.counter_delta
+    WHERE partition = ANY((SELECT partitions FROM owned)::integer[]) AND turn >= $4::bigint
+        AND queue = ANY($5::text[])
+    RETURNING partition, kind, state, value)
+INSERT INTO belfry.counter_delta (partition, turn, kind, queue, state, value)
+SELECT partition, $3::bigint, kind, '', state, sum(value)::bigint
+FROM (SELECT * FROM sums UNION ALL SELECT * FROM added) n GROUP BY partition, kind, state;
 
 -- name: fold_counters
 -- What was added since turn $1. Sums are made in the order of their keys: another server's partition has
@@ -1169,10 +1195,6 @@ INSERT INTO belfry.counter AS c (partition, kind, queue, state, value)
 SELECT partition, kind, queue, state, sum(value)::bigint FROM added
 GROUP BY partition, kind, queue, state ORDER BY partition, kind, queue, state
 ON CONFLICT (partition, kind, queue, state) DO UPDATE SET value = c.value + excluded.value;
-
--- name: forget_counters
--- Of queues that were forgotten: nothing is left of them once it is folded. Only after a fold by who forgot one.
-DELETE FROM belfry.counter WHERE partition = ANY($1::bigint[]) AND value = 0;
 
 -- name: fold_tallies
 WITH added AS (

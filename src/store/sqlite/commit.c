@@ -292,6 +292,11 @@ static enum rc forget_queue(struct db *db, const struct queue_gone *gone, struct
         stmt_text(&stmt, gone->name);
         TRY(stmt_done(&stmt, err));
     }
+    if (!gone->numbers)
+        return RC_OK;
+    struct stmt move = db_stmt(db, SQL_MOVE_COUNTERS);
+    stmt_text(&move, gone->name);
+    TRY(stmt_done(&move, err));
     struct stmt stmt = db_stmt(db, SQL_FORGET_COUNTERS);
     stmt_text(&stmt, gone->name);
     return stmt_done(&stmt, err);

@@ -484,9 +484,14 @@ VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by, :changed_ms, :chan
 -- name: forget_queue
 DELETE FROM queue WHERE name = :name;
 
+-- name: move_counters
+-- To the empty name. By its key: those of each kind stand together.
+INSERT INTO counter (kind, queue, state, value)
+SELECT kind, '', state, value FROM counter WHERE kind IN (1, 2, 3) AND queue = :queue AND value <> 0
+ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
+
 -- name: forget_counters
--- By its key: those of each kind stand together.
-DELETE FROM counter WHERE kind IN (1, 2, 3) AND queue = :queue AND value = 0;
+DELETE FROM counter WHERE kind IN (1, 2, 3) AND queue = :queue;
 
 -- name: put_team
 REPLACE INTO team (name, concurrency, changed_ms, changed_by)

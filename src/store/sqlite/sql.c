@@ -77,6 +77,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_FORGET_WORKER] = "forget_worker",
     [SQL_PUT_QUEUE] = "put_queue",
     [SQL_FORGET_QUEUE] = "forget_queue",
+    [SQL_MOVE_COUNTERS] = "move_counters",
     [SQL_FORGET_COUNTERS] = "forget_counters",
     [SQL_PUT_TEAM] = "put_team",
     [SQL_PUT_RATE] = "put_rate",

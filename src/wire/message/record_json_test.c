@@ -379,7 +379,7 @@ TEST(a_worker_is_active_draining_or_away, clear)
 static void count(struct stats_view *stats, struct counter *counters, enum counter_kind kind,
                   const char *queue, uint32_t state, int64_t value)
 {
-    counters[stats->counter_count++] = (struct counter){kind, str_c(queue), state, value};
+    counters[stats->counter_count++] = (struct counter){kind, str_c(queue), state, value, 0};
 }
 
 TEST(numbers_are_summed_and_grouped_by_queue, clear)
