@@ -10,7 +10,7 @@
 #include "server/api/context.h"
 #include "wire/http/http.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 /* What arrives in the mailbox of a net thread. */
 struct parcel {

@@ -1,5 +1,5 @@
 /* Connections that the server closes, and servers that make no sense: a script of ours plays them. */
-#include "wire/client/client_rig.h"
+#include "wire/client/client_rig_test.h"
 
 /* ---- connections that the server closes */
 

@@ -1,5 +1,5 @@
 /* Calls, streams, time and failure. */
-#include "wire/client/client_rig.h"
+#include "wire/client/client_rig_test.h"
 
 /* ---- calls */
 

@@ -1,5 +1,5 @@
 /* How connections end: by time, by the client, by the server. */
-#include "wire/http/http_rig.h"
+#include "wire/http/http_rig_test.h"
 
 /* ---- time */
 

@@ -1,5 +1,5 @@
 /* Answers without an end. */
-#include "wire/http/http_rig.h"
+#include "wire/http/http_rig_test.h"
 
 /* ---- streams */
 

@@ -1,5 +1,5 @@
 /* What the server answers, and in which order. */
-#include "wire/http/http_rig.h"
+#include "wire/http/http_rig_test.h"
 
 /* ---- answers */
 

@@ -12,7 +12,7 @@
  */
 #pragma once
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 /* One reading of one document. */
 struct fields {

@@ -2,7 +2,7 @@
 #pragma once
 #include "job/command.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 void breaker_view_print(struct json_writer *w, const struct breaker_view *view);
 /* That one opened, let a probe through, or closed. */

@@ -15,7 +15,7 @@
 #include "job/time/almanac.h"
 #include "job/time/ical.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 enum { CALENDAR_DOCUMENT_BYTES_MAX = 2 << 20 }; /* as text: an .ics of 1 MiB with its escapes */
 

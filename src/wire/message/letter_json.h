@@ -2,7 +2,7 @@
 #pragma once
 #include "job/record/letter.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 void letter_print(struct json_writer *w, const struct letter_rec *letter);
 /* The same without braces, for who has more to say. */

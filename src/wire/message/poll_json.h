@@ -7,7 +7,7 @@
 #pragma once
 #include "job/poll.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 /* Of a server of before they were said: its defaults. */
 enum { WELCOME_OUTAGE_GRACE_MS = 60000, WELCOME_FORGET_MS = 300000 };

@@ -5,7 +5,7 @@
 #pragma once
 #include "job/command.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 void queue_view_print(struct json_writer *w, const struct queue_view *view);
 /* What was changed about a queue, and how it is since. */

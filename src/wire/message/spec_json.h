@@ -6,7 +6,7 @@
 #pragma once
 #include "job/spec.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 /* RC_INVALID when there is a problem; errors, which starts zeroed, says which. Text of the spec
  * points into the document's source or lives in arena. */

@@ -1,4 +1,4 @@
-#include "wire/message/spec_rig.h"
+#include "wire/message/spec_rig_test.h"
 
 /* Written as it is, not put together: it must say what the default is, and nothing else. */
 TEST(the_default_retry_is_printed_as_any_other)

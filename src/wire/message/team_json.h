@@ -3,7 +3,7 @@
 #pragma once
 #include "job/command.h"
 #include "wire/json/json.h"
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 void team_view_print(struct json_writer *w, const struct team_view *view);
 

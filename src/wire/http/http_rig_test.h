@@ -1,4 +1,4 @@
-/* http_rig.h - for tests: a real server and raw sockets, all on one thread.
+/* http_rig_test.h - for tests: a real server and raw sockets, all on one thread.
  *
  * The loop runs while a test waits for something, so nothing sleeps and nothing races. The server's
  * handler does what the path asks for: /echo, /large, /nothing, /park, /stream, and for any other

@@ -1,4 +1,4 @@
-#include "wire/message/problem.h"
+#include "wire/json/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

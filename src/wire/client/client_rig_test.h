@@ -1,4 +1,4 @@
-/* client_rig.h - for tests: the client and a real server, on one loop.
+/* client_rig_test.h - for tests: the client and a real server, on one loop.
  *
  * The handler answers with the body it got; /busy, /park and /stream do what they say. What the
  * server saw is in `asked`, what the caller was told in `heard`. */

@@ -1,4 +1,4 @@
-/* spec_rig.h - for tests: job documents, and what is wrong with them. */
+/* spec_rig_test.h - for tests: job documents, and what is wrong with them. */
 #pragma once
 #include "base/test/test.h"
 #include "wire/message/spec_json.h"
