@@ -71,7 +71,7 @@ static const struct opt table[] = {
 static const struct opts opts = {
     "bench",
     "[life|submit|latency|burst|flood|limits|commands|schedules|storm|rescue|\n"
-    "       mixed]... [options]",
+    "       mixed|held]... [options]",
     "Measures belfry on this machine: starts a server and a worker of its own, on a database\n"
     "of its own that is removed afterwards, and counts its rows before it believes a figure.\n"
     "\n"
@@ -85,7 +85,8 @@ static const struct opts opts = {
     "  schedules how late jobs start that recur every minute; only when it is asked for\n"
     "  storm     how retries arrive of jobs that all fail, and what an attempt costs; likewise\n"
     "  rescue    from the end of a dead worker's lease to the next start; likewise\n"
-    "  mixed     jobs of all kinds, and again while a transaction is held open on PostgreSQL;\n"
+    "  mixed     jobs of all kinds, in two parts; likewise\n"
+    "  held      the same, with a transaction held open on PostgreSQL during the second part;\n"
     "            likewise\n"
     "\n"
     "Other settings of the server are taken from BELFRY_* variables as always.",

@@ -127,7 +127,8 @@ enum rc mixed_run(struct fixture *fixture, const struct mixed_plan *plan, struct
     TRY(run_round(fixture, &load, ret_mixed, &warm, err));
     load.jobs_max = plan->jobs / (2 * ROUNDS) + 1;
     load.seconds_max = plan->seconds < INT32_MAX ? plan->seconds / (2 * ROUNDS) + 1 : INT32_MAX;
-    TRY(run_part(fixture, &load, ret_mixed, &ret_mixed->free, err));
-    TRY(fixture_hold(fixture, err));
-    return run_part(fixture, &load, ret_mixed, &ret_mixed->held, err);
+    TRY(run_part(fixture, &load, ret_mixed, &ret_mixed->first, err));
+    if (plan->hold)
+        TRY(fixture_hold(fixture, err));
+    return run_part(fixture, &load, ret_mixed, &ret_mixed->second, err);
 }
