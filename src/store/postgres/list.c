@@ -204,15 +204,15 @@ static const struct place {
     enum kin kin;
     bool live;
     enum query list;
-    enum query edge; /* QUERY_COUNT: none */
+    enum query edge; /* Q_COUNT: none */
 } places[] = {
     {KIN_ALL, true, Q_LIST_LIVE, Q_EDGE_LIVE},
     {KIN_ALL, false, Q_LIST_HISTORY, Q_EDGE_HISTORY},
     {KIN_IN_STATE, false, Q_LIST_HISTORY_IN_STATE, Q_EDGE_HISTORY_IN_STATE},
     {KIN_OF_JOB, true, Q_LIST_LIVE_OF_JOB, Q_EDGE_LIVE_OF_JOB},
-    {KIN_OF_JOB, true, Q_LIST_LIVE_FIRST, QUERY_COUNT},
+    {KIN_OF_JOB, true, Q_LIST_LIVE_FIRST, Q_COUNT},
     {KIN_OF_JOB, false, Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB},
-    {KIN_OF_JOB, false, Q_LIST_HISTORY_FIRST, QUERY_COUNT},
+    {KIN_OF_JOB, false, Q_LIST_HISTORY_FIRST, Q_COUNT},
 };
 
 /* Of a job; or of an end that is seldom: most executions are completed. */
@@ -327,7 +327,7 @@ enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
     for (size_t i = 0; i < all.len; i++) {
         struct stretch *s = &all.items[i];
         take_execs(s, page->limit, arena);
-        if (s->floor == 0 && s->edge_query != QUERY_COUNT)
+        if (s->floor == 0 && s->edge_query != Q_COUNT)
             s->edge = use_execs(pg, s->edge_query, filter, &w);
     }
     TRY(pg_commit(pg, err));

@@ -1,0 +1,44 @@
+/* statement.h - the statements of an SQL store, by number.
+ *
+ * SQL is written by hand, in src/store/NAME/sql/, one file for each area. scripts/embed makes of
+ * it, during the build, "store/NAME/statements.h" with an enum of all statements, and a table of
+ * their texts. So a new statement is a block in such a file, and its use in C; one that is missing
+ * on either side is an error of the build. A file is a sequence of blocks, each of which begins
+ * with a line of its own:
+ *
+ *     -- name: find_met            a statement: SQL_FIND_MET or Q_FIND_MET in C
+ *     -- columns: worker           a list of columns: id key, name, queues, …
+ *     -- token: job.fits           a text that several statements have in common
+ *
+ * All files of a store share one set of tokens. Within a statement, and within a token,
+ *
+ *     {job.fits}                   is the text of that token,
+ *     {worker.columns}             id, name, queues, …
+ *     {worker.columns w}           w.id, w.name, w.queues, …
+ *     {worker.values}              the same as parameters: :id, :name, …
+ *     {worker.set}                 name = excluded.name, …, without the columns that are marked `key`
+ *     {worker.set :}               name = :name, …
+ *     {DEPENDENCY_MET}             the number of an enum, or any other constant that tokens.h includes.
+ *
+ * Where the columns of a list have types (`id bigint key`), {worker.values} is $1::bigint,
+ * $2::text, … and {worker.arrays 3} is $3::bigint[], $4::text[], … A database that numbers its
+ * parameters gets those that are written :by_name numbered in the order in which they first appear.
+ * Comments are left out of the text. */
+#pragma once
+#include "base/arena.h"
+
+/* A stretch of text, or when that is NULL a number. */
+struct statement_piece {
+    const char *text;
+    int64_t number;
+};
+
+struct statement {
+    const char *name; /* "find_met": as the SQL file and error messages spell it */
+    unsigned file;    /* which one, by the store's enum of files */
+    const struct statement_piece *pieces;
+    size_t piece_count;
+};
+
+/* Its SQL, in the arena, with a NUL behind it. */
+struct str statement_text(const struct statement *statement, struct arena *arena);
