@@ -16,7 +16,7 @@ struct rate_rec *kept_rate(const struct rate_rec *rate);
 /* Room for the key of a tally: numbers and a name. */
 enum { TALLY_KEY_MAX = 256 };
 
-/* What tells one row of numbers from another, written to bytes. */
+/* The key that tells one row of numbers from another, written to bytes. */
 struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);

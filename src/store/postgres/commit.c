@@ -404,7 +404,7 @@ static void move_counters(struct postgres_store *s, const struct ownership *own,
     }
 }
 
-/* What was added since the last time, and our old marks. */
+/* Folds all that was added since the last time, and deletes our old marks. */
 static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
 {
     uint64_t since = unfolded_turn(s, own);
@@ -422,7 +422,7 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
 
 /* ---- the delta */
 
-/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from the time
+/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from the time
  * its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start from ids,
  * and must know how much to widen. */
 struct ids {
@@ -554,7 +554,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         trails_forget(&s->trails);
     if (rc != RC_OK)
         return rc;
-    /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
+    /* A server that dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
     marks_keep(&s->marks, &s->asked, delta->turn);
     trails_keep(&s->trails, delta);

@@ -317,7 +317,7 @@ static enum rc add_tally(struct db *db, const struct tally *row, struct err *err
 
 /* ---- the delta */
 
-/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from
+/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from
  * the time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time
  * start from ids, and must know how much to widen. */
 struct ids {
@@ -443,9 +443,9 @@ enum rc sqlite_commit(struct store *store, const struct ownership *own, const st
         sqlite_turn_abort(s);
         return rc;
     }
-    /* Whoever dies up to here leaves nothing: all of it is in the connection's cache, or in the
+    /* A server that dies up to here leaves nothing: all of it is in the connection's cache, or in the
      * log behind the last commit, where recovery stops. */
     return sqlite_turn_commit(s, err);
-    /* Whoever dies from here on leaves all of it: the log was synced before COMMIT returned. In
+    /* One that dies from here on leaves all of it: the log was synced before COMMIT returned. In
      * between, the sync decides, and the next start finds the turn's number or does not. */
 }
