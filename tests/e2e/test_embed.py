@@ -69,10 +69,20 @@ def test_tokens_stand_within_tokens():
     assert code == 0 and text_of(out) == "WHERE s IN ({DONE}, {LOST})"
 
 
+def test_columns_that_no_file_lists_are_left_to_the_compiler():
+    code, out, _ = embed("-s", "-- name: put\n{dog.values}; {dog.edit.set :}; {dog.columns d};\n")
+    assert code == 0
+    assert "{.fields = &dog_fields, .form = FIELDS_NAMED}," in out
+    assert '{.fields = &dog_fields, .form = FIELDS_SET, .group = FIELD_EDIT, .with = ":"},' in out
+    assert '{.fields = &dog_fields, .form = FIELDS_COLUMNS, .with = "d"},' in out
+    out = embed("-s", "-- name: put\n{dog.arrays 3}\n", params="numbered")[1]
+    assert "{.fields = &dog_fields, .form = FIELDS_ARRAYS, .skip = 2}," in out
+
+
 def test_mistakes_are_told_with_their_place():
     for text, complaint in (
-            ("-- name: a\nX\n-- name: b\n\nSELECT {cta.columns};\n",
-             "part0.sql:5: unknown token {cta.columns}"),
+            ("-- name: a\nX\n-- name: b\n\nSELECT {cat.fist};\n",
+             "part0.sql:5: unknown token {cat.fist}"),
             ("-- name: a\nX\n-- name: a\nX\n", "part0.sql:3: name a is also in part0.sql:1"),
             ("-- name: a\n-- Nothing.\n", "part0.sql:1: statement a is empty"),
             ("-- token: t\nX\n-- name: a\nX\n", "part0.sql:1: no statement uses token t"),

@@ -5,8 +5,12 @@
  * warning in the log, for a row that is bad (cell.h); such a one is left out and never acted upon.
  * Columns that could be read, as its id, are in the record also then. */
 #pragma once
+#include "job/record/fields.h"
 #include "store/sql/cell.h"
 #include "store/store.h"
+
+/* Any record whose fields are listed. */
+bool row_record(struct row *row, const struct fields *fields, void *record);
 
 bool row_job(struct row *row, struct job_rec *job);
 bool row_exec(struct row *row, struct exec_rec *exec);

@@ -16,21 +16,39 @@
  *     {worker.columns}             id, name, queues, …
  *     {worker.columns w}           w.id, w.name, w.queues, …
  *     {worker.values}              the same as parameters: :id, :name, …
- *     {worker.set}                 name = excluded.name, …, without the columns that are marked `key`
+ *     {worker.set}                 name = excluded.name, …, without columns that are marked `key`
  *     {worker.set :}               name = :name, …
- *     {DEPENDENCY_MET}             the number of an enum, or any other constant that tokens.h includes.
+ *     {DEPENDENCY_MET}             a number: of an enum, or any other constant of tokens.h.
  *
  * Where the columns of a list have types (`id bigint key`), {worker.values} is $1::bigint,
  * $2::text, … and {worker.arrays 3} is $3::bigint[], $4::text[], … A database that numbers its
  * parameters gets those that are written :by_name numbered in the order in which they first appear.
- * Comments are left out of the text. */
+ * Comments are left out of the text.
+ *
+ * A record whose fields are listed in C (job/record/record_fields.h) needs no list of columns: the
+ * same tokens are made of its fields, and {alert.progress.set :} of one group alone. */
 #pragma once
-#include "base/arena.h"
+#include "job/record/fields.h"
 
-/* A stretch of text, or when that is NULL a number. */
+/* How the fields of a record are written; `skip` is how many parameters come before them. */
+enum fields_form {
+    FIELDS_COLUMNS, /* id, name; or when `with` is w: w.id, w.name */
+    FIELDS_NAMED,   /* :id, :name */
+    FIELDS_VALUES,  /* $1::bigint, $2::text */
+    FIELDS_ARRAYS,  /* $1::bigint[], $2::text[] */
+    FIELDS_SET,     /* name = excluded.name, without keys; `with` takes the place of `excluded`, and
+                     * may be : or $ for parameters */
+};
+
+/* A stretch of text; or fields; or a number. */
 struct statement_piece {
     const char *text;
     int64_t number;
+    const struct fields *fields;
+    enum fields_form form;
+    enum field_group group; /* FIELD_ANY: all */
+    size_t skip;
+    const char *with; /* NULL: nothing was said */
 };
 
 struct statement {

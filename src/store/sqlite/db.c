@@ -250,6 +250,17 @@ void stmt_blob(struct stmt *stmt, struct str bytes)
     must_bind(sqlite3_bind_blob64(stmt->handle, stmt->at, ptr, bytes.len, SQLITE_STATIC));
 }
 
+void stmt_record(struct stmt *stmt, const struct fields *fields, const void *record)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            stmt_text(stmt, field_text(field, record));
+        else
+            stmt_i64(stmt, field_number(field, record));
+    }
+}
+
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err)
 {
     assert(stmt->at == sqlite3_bind_parameter_count(stmt->handle));

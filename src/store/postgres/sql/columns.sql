@@ -85,26 +85,8 @@ kind bigint key, key text key, holder bigint, until_ms bigint, note text
 -- columns: request
 key uuid key, holder bigint, until_ms bigint, note text
 
--- columns: worker
-id bigint key, name text, queues text, handlers text, runs_commands boolean, draining boolean,
-    slots bigint, registered_ms bigint, boot_id text, replaces bigint
-
--- columns: queue
-name text key, concurrency bigint, paused boolean, paused_ms bigint, paused_by text,
-    changed_ms bigint, changed_by text
-
--- columns: team
-name text key, concurrency bigint, changed_ms bigint, changed_by text
-
--- columns: rate
-key text key, next_us bigint, interval_us bigint
-
 -- columns: breaker
 target text key, state bigint, opened_ms bigint, until_ms bigint, probe bigint
-
--- columns: alert
-id bigint, at_ms bigint, kind bigint, level bigint, state bigint, key text, text text, queue text,
-    job_id bigint, exec_id bigint, repeats bigint
 
 -- columns: sla_event
 id bigint, at_ms bigint, kind bigint, policy bigint, exec_id bigint, job_id bigint, attempt bigint,

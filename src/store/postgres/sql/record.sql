@@ -40,7 +40,7 @@ INSERT INTO belfry.alert ({alert.columns})
 VALUES ({alert.values});
 
 -- name: mark_alert
-UPDATE belfry.alert SET state = $1::bigint WHERE id = $2::bigint;
+UPDATE belfry.alert SET {alert.progress.set $} WHERE id = $2::bigint;
 
 -- name: insert_sla_event
 INSERT INTO belfry.sla_event ({sla_event.columns})

@@ -58,23 +58,8 @@ kind, key, holder, until_ms, note
 -- columns: request
 id, key, holder, until_ms, note
 
--- columns: worker
-id key, name, queues, handlers, runs_commands, draining, slots, registered_ms, boot_id, replaces
-
--- columns: queue
-name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by
-
--- columns: team
-name, concurrency, changed_ms, changed_by
-
--- columns: rate
-key, next_us, interval_us
-
 -- columns: breaker
 target, state, opened_ms, until_ms, probe
-
--- columns: alert
-id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats
 
 -- columns: sla_event
 id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms, extended_ms,

@@ -41,7 +41,7 @@ INSERT INTO alert ({alert.columns})
 VALUES ({alert.values});
 
 -- name: mark_alert
-UPDATE alert SET state = :state WHERE id = :id;
+UPDATE alert SET {alert.progress.set :} WHERE id = :id;
 
 -- name: insert_sla_event
 INSERT INTO sla_event ({sla_event.columns})
