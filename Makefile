@@ -81,7 +81,7 @@ LLHTTP_DIR := /usr/share/llhttp
 LLHTTP_OBJS := $(patsubst %,$(B)/llhttp/%.o,api http llhttp)
 LLHTTP_FLAGS := -isystem /usr/share/include/llhttp -DLLHTTP_STRICT_MODE=1
 endif
-cpp_flags := -Isrc -D_GNU_SOURCE -DBELFRY_VERSION='"$(VERSION)"' $(LLHTTP_FLAGS) \
+cpp_flags := -Isrc -I$(B)/gen -D_GNU_SOURCE -DBELFRY_VERSION='"$(VERSION)"' $(LLHTTP_FLAGS) \
              $(shell pkg-config --cflags $(PKGS))
 # SQLite is linked in where its development package brings the archive (docs/decisions/0016): calls
 # within a shared library go by its table of symbols, which took an eighth of the server's time.
@@ -117,11 +117,17 @@ TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/% \
                src/store/sqlite/log_buffer_test.c,$(TEST_SRCS))
 endif
 
-# Files that become C: see scripts/embed. store/NAME/queries.sql is `NAME_queries_sql`,
-# store/NAME/migrations/*.sql the table `NAME_migrations` (and migrations_logs/ beside it the table
-# `NAME_migrations_logs`), web/openapi.json is `openapi_json`.
+# Files that become C: see scripts/embed. store/NAME/sql/*.sql is "store/NAME/statements.h" and the
+# table `NAME_statements`, store/NAME/migrations/*.sql the table `NAME_migrations` (and migrations_logs/
+# beside it the table `NAME_migrations_logs`), web/openapi.json is `openapi_json`.
+#
+# Of each store's statements: the enum, what its names begin with, how parameters are written.
+STATEMENTS_sqlite := sql SQL_ named
+STATEMENTS_postgres := query Q_ numbered
+SQL_STORES := $(patsubst src/store/%/sql/,%,$(sort $(dir $(wildcard src/store/*/sql/*.sql))))
+STATEMENTS := $(SQL_STORES:%=$(B)/gen/store/%/statements)
 MIGRATIONS := $(sort $(dir $(wildcard src/store/*/migrations*/*.sql)))
-GEN := $(patsubst src/%.sql,$(B)/gen/%.c,$(wildcard src/store/*/queries.sql)) \
+GEN := $(STATEMENTS:%=%.c) \
        $(patsubst src/%,$(B)/gen/%migrations.c,$(MIGRATIONS)) \
        $(patsubst src/%.json,$(B)/gen/%.c,$(wildcard src/web/openapi.json))
 
@@ -175,7 +181,7 @@ $(B)/tests/bench/json_bench: libs += -lcjson # what it is compared with
 
 # An archive, so that a test carries only the modules it touches. Made anew each time, since ar
 # would keep the objects of sources that are gone.
-$(LIB): $(OBJS)
+$(LIB): $(OBJS) $(if $(filter %/statements.o,$(OBJS)),$(STATEMENTS:%=%.used))
 	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
 
 # Tests wait for the compiler much longer than for their own code: under sanitizers two thirds of it was
@@ -184,21 +190,30 @@ $(LIB): $(OBJS)
 $(B)/src/%_test.o $(B)/tests/contract/%.o: test_flags := -O0 -U_FORTIFY_SOURCE
 
 # The flags live in this file, so everything is compiled anew when it changes.
-$(B)/%.o: %.c Makefile
+$(B)/%.o: %.c Makefile | $(STATEMENTS:%=%.h)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(compile)
 
-$(B)/gen/%.o: $(B)/gen/%.c Makefile
+$(B)/gen/%.o: $(B)/gen/%.c Makefile | $(STATEMENTS:%=%.h)
 	$(Q)$(compile)
 
 $(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c Makefile
 	$(Q)mkdir -p $(@D) && $(compile) -w
 
-$(B)/gen/store/%/queries.c: src/store/%/queries.sql scripts/embed
-	$(Q)mkdir -p $(@D) && scripts/embed $< $*_queries_sql > $@
-
-# The directory is a prerequisite of its own: its time changes when a migration is removed.
+# A directory is a prerequisite of its own: its time changes when a file is removed. The header stays as
+# it is while its names do, so that a change of SQL alone compiles nothing else.
 .SECONDEXPANSION:
+$(B)/gen/store/%/statements.h: src/store/%/sql $$(wildcard src/store/$$*/sql/*.sql) scripts/embed
+	$(Q)mkdir -p $(@D) && scripts/embed -h $* $(STATEMENTS_$*) $(filter %.sql,$^) > $@.new && \
+	    { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+
+$(B)/gen/store/%/statements.c: src/store/%/sql $$(wildcard src/store/$$*/sql/*.sql) scripts/embed
+	$(Q)mkdir -p $(@D) && scripts/embed -s $* $(STATEMENTS_$*) $(filter %.sql,$^) > $@
+
+# Every statement has its use.
+$(B)/gen/store/%/statements.used: $(B)/gen/store/%/statements.h $$(wildcard src/store/$$*/*.c) scripts/embed
+	$(Q)scripts/embed -u $* $(word 2,$(STATEMENTS_$*)) $< $(filter %.c,$^) && touch $@
+
 $(B)/gen/store/%/migrations.c: src/store/% $$(wildcard src/store/$$*/*.sql) scripts/embed
 	$(Q)mkdir -p $(@D) && scripts/embed -t $(subst /,_,$*) $(filter %.sql,$^) > $@
 

@@ -19,7 +19,7 @@
 #include "job/partition.h"
 #include "job/record/record.h"
 
-/* What a server owns: a set of the store's partitions (job/partition.h). SQLite has one. An epoch
+/* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one. An epoch
  * grows with every owner; 0 for what is not ours. */
 struct ownership {
     uint32_t partitions; /* of the whole store */
@@ -134,8 +134,8 @@ struct store_ops {
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
      * or moved the files. Cheap; commit and settle look, too. */
     enum rc (*check)(struct store *, struct err *);
-    /* What somebody decided, for all servers: hands over queues, teams and calendars as they are now,
-     * each of which takes the place of what is known under its name. Not within a turn. */
+    /* Settings, for all servers: hands over queues, teams and calendars as they are now, each of
+     * which takes the place of what is known under its name. Not within a turn. */
     enum rc (*settings)(struct store *, const struct load_sink *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
@@ -147,7 +147,7 @@ struct store_ops {
     enum rc (*logs)(struct store *, struct logs **ret_logs, struct err *);
     /* NULL in a store that only one server can have open. */
     enum rc (*member)(struct store *, struct member **ret_member, struct err *);
-    /* What turns have cost since the store was opened. From any thread. */
+    /* The cost of turns since the store was opened. From any thread. */
     struct store_cost (*cost)(struct store *);
     void (*close)(struct store *);
 };
@@ -257,8 +257,8 @@ struct reader_ops {
     /* finished or not, with result and trail, and its attempts in order (tokens grow). */
     enum rc (*exec)(struct reader *, uint64_t id, struct arena *, struct exec_rec *ret_exec,
                     struct attempt_rec **ret_attempts, size_t *ret_count, struct err *);
-    /* What is on record about one grant of an execution; all zero when there is nothing. Cheap: it
-     * is asked before output is taken. */
+    /* The record of one grant of an execution; all zero when there is none. Cheap: it is asked
+     * before output is taken. */
     enum rc (*grant)(struct reader *, uint64_t exec_id, uint64_t token, struct grant *ret_grant,
                      struct err *);
     /* By the id of the other side, growing, at most max. None when there is no such job. */
@@ -354,7 +354,7 @@ struct logs {
  * silent is for those who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms
  * is a mark of one beat (its age by that clock only says for whom nothing is left lying), and what is done to a
  * silent server is done only while its row has that very mark.
- * Who could not renew must stop deciding in time, counted on its own boot clock from when it sent the
+ * A server that could not renew must stop deciding in time, counted on its own boot clock from when it sent the
  * renewal. */
 
 struct node_rec {
@@ -446,7 +446,7 @@ struct store *store_mem_open(void);
  * committed, puts the row there. Tests and the simulator make gaps with it. */
 uint64_t store_mem_mail_number(struct store *store);
 void store_mem_mail(struct store *store, const struct inbox_rec *rec);
-/* What is there, in no order; text is valid during the call. */
+/* All that is there, in no order; text is valid during the call. */
 void store_mem_each_mail(struct store *store, void (*tell)(void *arg, const struct inbox_rec *rec),
                          void *arg);
 size_t store_mem_mail_count(struct store *store);
@@ -458,7 +458,7 @@ size_t store_mem_mail_count(struct store *store);
 typedef int64_t store_clock(void *arg);
 void store_mem_open_shared(uint32_t partitions, store_clock *clock, void *arg,
                            struct store **ret_handles, size_t count);
-/* What a database does to who keeps others waiting: the turn under way on this handle is ended, and
+/* As a database does to a client that keeps others waiting: the turn under way on this handle is ended, and
  * its commit is refused. */
 void store_mem_sever(struct store *store);
 

@@ -1,4 +1,5 @@
 #include "loaded.h"
+#include "job/record/record_fields.h"
 
 void loaded_free(struct loaded *l)
 {
@@ -39,10 +40,7 @@ static enum rc take_worker(void *arg, const struct worker_rec *worker, struct er
     struct loaded *l = arg;
     (void)err;
     struct worker_rec copy = *worker;
-    copy.name = arena_str(&l->arena, worker->name);
-    copy.queues = arena_str(&l->arena, worker->queues);
-    copy.handlers = arena_str(&l->arena, worker->handlers);
-    copy.boot_id = arena_str(&l->arena, worker->boot_id);
+    fields_copy(&worker_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->workers) = copy;
     return RC_OK;
 }
@@ -52,9 +50,7 @@ static enum rc take_queue(void *arg, const struct queue_rec *queue, struct err *
     struct loaded *l = arg;
     (void)err;
     struct queue_rec copy = *queue;
-    copy.name = arena_str(&l->arena, queue->name);
-    copy.paused_by = arena_str(&l->arena, queue->paused_by);
-    copy.changed_by = arena_str(&l->arena, queue->changed_by);
+    fields_copy(&queue_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->queues) = copy;
     return RC_OK;
 }
@@ -64,8 +60,7 @@ static enum rc take_team(void *arg, const struct team_rec *team, struct err *err
     struct loaded *l = arg;
     (void)err;
     struct team_rec copy = *team;
-    copy.name = arena_str(&l->arena, team->name);
-    copy.changed_by = arena_str(&l->arena, team->changed_by);
+    fields_copy(&team_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->teams) = copy;
     return RC_OK;
 }
@@ -75,7 +70,7 @@ static enum rc take_rate(void *arg, const struct rate_rec *rate, struct err *err
     struct loaded *l = arg;
     (void)err;
     struct rate_rec copy = *rate;
-    copy.key = arena_str(&l->arena, rate->key);
+    fields_copy(&rate_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->rates) = copy;
     return RC_OK;
 }

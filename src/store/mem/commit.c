@@ -10,7 +10,7 @@
 
 /* ---- first: does the delta fit what is stored? */
 
-/* What the changes looked at so far would leave behind, on top of the stored tables. */
+/* The state that the changes looked at so far would leave behind, on top of the stored tables. */
 struct preview {
     const struct mem_store *m;
     struct map jobs;  /* id -> anything: the delta adds it */

@@ -233,7 +233,7 @@ void mem_tables_free(struct mem_store *m);
 /* member.c */
 void mem_copy_nodes(struct mem_store *to, const struct mem_store *from);
 enum rc mem_member_open(struct store *store, struct member **ret_member, struct err *err);
-/* Nobody owns it, or somebody of whom there is no row. */
+/* It has no owner, or one without a row. */
 bool mem_partition_is_free(const struct mem_store *m, uint32_t partition);
 /* Makes node the owner of a partition under the next epoch, and adds it to own. */
 void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node,

@@ -119,7 +119,7 @@ static struct str text_of(const char *text)
     return text == NULL ? STR("") : str_c(text);
 }
 
-/* Nobody owns it from now on; whoever did is remembered. */
+/* It has no owner from now on; the former one is remembered. */
 static void set_free(struct mem_store *m, struct mem_partition *p)
 {
     if (p->owner == NULL)

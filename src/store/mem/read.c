@@ -283,9 +283,7 @@ static int alert_newest_first(const void *a, const void *b)
 
 static struct alert_rec copy_alert(struct arena *arena, struct alert_rec alert)
 {
-    alert.key = arena_str(arena, alert.key);
-    alert.text = arena_str(arena, alert.text);
-    alert.queue = arena_str(arena, alert.queue);
+    fields_copy(&alert_fields, &alert, arena);
     return alert;
 }
 

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    JOB_TEXTS = 8,
-    EXEC_TEXTS = 6,
-    WORKER_TEXTS = 4,
-    LETTER_TEXTS = 5,
-    OPERATION_TEXTS = 4,
-    CALENDAR_TEXTS = 3
-};
+enum { JOB_TEXTS = 8, EXEC_TEXTS = 6, LETTER_TEXTS = 5, OPERATION_TEXTS = 4, CALENDAR_TEXTS = 3 };
+
+/* A str promises not to write, but these bytes are ours. */
+static char *owned(struct str text)
+{
+    char *ptr;
+    memcpy(&ptr, &text.ptr, sizeof ptr);
+    return ptr;
+}
 
 static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
 {
@@ -34,14 +35,6 @@ static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
     ret_texts[3] = &exec->trail;
     ret_texts[4] = &exec->payload;
     ret_texts[5] = &exec->charged;
-}
-
-static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER_TEXTS])
-{
-    ret_texts[0] = &worker->name;
-    ret_texts[1] = &worker->queues;
-    ret_texts[2] = &worker->handlers;
-    ret_texts[3] = &worker->boot_id;
 }
 
 static void letter_texts(struct letter_rec *letter, struct str *ret_texts[LETTER_TEXTS])
@@ -86,6 +79,27 @@ static void copy_texts(struct arena *arena, struct str *texts[], size_t count)
         *texts[i] = arena_str(arena, *texts[i]);
 }
 
+void *kept_record(const struct fields *fields, const void *record)
+{
+    void *kept = mem_dup(record, fields->bytes);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            field_set_text(field, kept, kept_text(field_text(field, kept)));
+    }
+    return kept;
+}
+
+void kept_record_free(const struct fields *fields, void *record)
+{
+    for (size_t i = 0; record != NULL && i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            free(owned(field_text(field, record)));
+    }
+    free(record);
+}
+
 struct job_rec *kept_job(const struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -104,39 +118,6 @@ struct exec_rec *kept_exec(const struct exec_rec *exec)
     return kept;
 }
 
-struct worker_rec *kept_worker(const struct worker_rec *worker)
-{
-    struct str *texts[WORKER_TEXTS];
-    struct worker_rec *kept = mem_dup(worker, sizeof *worker);
-    worker_texts(kept, texts);
-    keep_texts(texts, WORKER_TEXTS);
-    return kept;
-}
-
-struct queue_rec *kept_queue(const struct queue_rec *queue)
-{
-    struct queue_rec *kept = mem_dup(queue, sizeof *queue);
-    kept->name = kept_text(queue->name);
-    kept->paused_by = kept_text(queue->paused_by);
-    kept->changed_by = kept_text(queue->changed_by);
-    return kept;
-}
-
-struct team_rec *kept_team(const struct team_rec *team)
-{
-    struct team_rec *kept = mem_dup(team, sizeof *team);
-    kept->name = kept_text(team->name);
-    kept->changed_by = kept_text(team->changed_by);
-    return kept;
-}
-
-struct rate_rec *kept_rate(const struct rate_rec *rate)
-{
-    struct rate_rec *kept = mem_dup(rate, sizeof *rate);
-    kept->key = kept_text(rate->key);
-    return kept;
-}
-
 struct str tally_name(const struct tally *row, char *bytes)
 {
     const int64_t numbers[] = {row->scope, row->hour, row->end, row->bucket};
@@ -152,15 +133,6 @@ struct tally *kept_tally(const struct tally *row)
     struct tally *kept = mem_new(sizeof *kept + TALLY_KEY_MAX);
     *kept = *row;
     kept->key = kept_text(row->key);
-    return kept;
-}
-
-struct alert_rec *kept_alert(const struct alert_rec *alert)
-{
-    struct alert_rec *kept = mem_dup(alert, sizeof *alert);
-    kept->key = kept_text(alert->key);
-    kept->text = kept_text(alert->text);
-    kept->queue = kept_text(alert->queue);
     return kept;
 }
 
@@ -228,59 +200,12 @@ void kept_exec_free(struct exec_rec *exec)
     free(exec);
 }
 
-void kept_worker_free(struct worker_rec *worker)
-{
-    struct str *texts[WORKER_TEXTS];
-    if (worker == NULL)
-        return;
-    worker_texts(worker, texts);
-    free_texts(texts, WORKER_TEXTS);
-    free(worker);
-}
-
-void kept_queue_free(struct queue_rec *queue)
-{
-    if (queue == NULL)
-        return;
-    kept_text_free(&queue->name);
-    kept_text_free(&queue->paused_by);
-    kept_text_free(&queue->changed_by);
-    free(queue);
-}
-
-void kept_team_free(struct team_rec *team)
-{
-    if (team == NULL)
-        return;
-    kept_text_free(&team->name);
-    kept_text_free(&team->changed_by);
-    free(team);
-}
-
-void kept_rate_free(struct rate_rec *rate)
-{
-    if (rate == NULL)
-        return;
-    kept_text_free(&rate->key);
-    free(rate);
-}
-
 void kept_tally_free(struct tally *row)
 {
     if (row == NULL)
         return;
     kept_text_free(&row->key);
     free(row);
-}
-
-void kept_alert_free(struct alert_rec *alert)
-{
-    if (alert == NULL)
-        return;
-    kept_text_free(&alert->key);
-    kept_text_free(&alert->text);
-    kept_text_free(&alert->queue);
-    free(alert);
 }
 
 void kept_sla_event_free(struct sla_event_rec *event)
@@ -377,14 +302,6 @@ struct calendar_rec copy_calendar(struct arena *arena, struct calendar_rec calen
     calendar_texts(&calendar, texts);
     copy_texts(arena, texts, CALENDAR_TEXTS);
     return calendar;
-}
-
-/* A str promises not to write, but these bytes are ours. */
-static char *owned(struct str text)
-{
-    char *ptr;
-    memcpy(&ptr, &text.ptr, sizeof ptr);
-    return ptr;
 }
 
 struct str kept_text(struct str text)

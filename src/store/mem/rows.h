@@ -4,23 +4,39 @@
  * These calls name the texts of each kind of record once, so that keeping, freeing and copying
  * cannot disagree about them. */
 #pragma once
+#include "job/record/record_fields.h"
 #include "store/store.h"
 
-/* A copy on the heap that owns its text; each _free takes it back. */
+/* A copy on the heap that owns its text; each _free takes it back, or NULL. */
+void *kept_record(const struct fields *fields, const void *record);
+void kept_record_free(const struct fields *fields, void *record);
+
+/* The same by their types: kept_queue, kept_queue_free … */
+#define KEPT_RECORD(noun)                                                                          \
+    static inline struct noun##_rec *kept_##noun(const struct noun##_rec *record)                  \
+    {                                                                                              \
+        return kept_record(&noun##_fields, record);                                                \
+    }                                                                                              \
+    static inline void kept_##noun##_free(struct noun##_rec *record)                               \
+    {                                                                                              \
+        kept_record_free(&noun##_fields, record);                                                  \
+    }
+
+KEPT_RECORD(queue)
+KEPT_RECORD(team)
+KEPT_RECORD(rate)
+KEPT_RECORD(worker)
+KEPT_RECORD(alert)
+
 struct job_rec *kept_job(const struct job_rec *job);
 struct exec_rec *kept_exec(const struct exec_rec *exec);
-struct worker_rec *kept_worker(const struct worker_rec *worker);
-struct queue_rec *kept_queue(const struct queue_rec *queue);
-struct team_rec *kept_team(const struct team_rec *team);
-struct rate_rec *kept_rate(const struct rate_rec *rate);
 /* Room for the key of a tally: numbers and a name. */
 enum { TALLY_KEY_MAX = 256 };
 
-/* What tells one row of numbers from another, written to bytes. */
+/* The key that tells one row of numbers from another, written to bytes. */
 struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);
-struct alert_rec *kept_alert(const struct alert_rec *alert);
 struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 struct letter_rec *kept_letter(const struct letter_rec *letter);
@@ -29,12 +45,7 @@ struct calendar_rec *kept_calendar(const struct calendar_rec *calendar);
 struct claim *kept_claim(const struct claim *claim);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
-void kept_worker_free(struct worker_rec *worker);
-void kept_queue_free(struct queue_rec *queue);
-void kept_team_free(struct team_rec *team);
-void kept_rate_free(struct rate_rec *rate);
 void kept_tally_free(struct tally *row);
-void kept_alert_free(struct alert_rec *alert);
 void kept_sla_event_free(struct sla_event_rec *event);
 void kept_breaker_free(struct breaker_rec *breaker);
 void kept_letter_free(struct letter_rec *letter);

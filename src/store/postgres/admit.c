@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What was queued for one question. */
+/* The statements that were queued for one question. */
 struct asked {
     struct pg_call *exec; /* ASK_AHEAD, ASK_EXEC, ASK_SLOT */
     struct pg_call *job;
@@ -330,7 +330,7 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
 
 /* ---- a round of questions */
 
-/* What was asked in one round trip. */
+/* The questions of one round trip. */
 struct round_trip {
     struct pg_call *fence; /* see postgres_turn_begin */
     struct asked *asked;

@@ -247,6 +247,19 @@ void pg_i64_or_null(struct pg_call *use, int64_t value)
         pg_null(use);
 }
 
+void pg_record(struct pg_call *use, const struct fields *fields, const void *record)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            pg_text(use, field_text(field, record));
+        else if (field->kind == FIELD_BOOL)
+            pg_bool(use, field_number(field, record) != 0);
+        else
+            pg_i64(use, field_number(field, record));
+    }
+}
+
 /* ---- results */
 
 size_t pg_rows(const struct pg_call *use)

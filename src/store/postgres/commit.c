@@ -1,4 +1,5 @@
 #include "base/id.h"
+#include "job/record/record_fields.h"
 #include "store/postgres/grouped_rows.h"
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
@@ -149,65 +150,34 @@ static void keep_worker(struct pg *pg, const struct worker_change *change)
 {
     const struct worker_rec *worker = &change->worker;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WORKER : Q_PUT_WORKER);
-    pg_u64(use, worker->id);
     if (change->forget)
-        return;
-    pg_text(use, worker->name);
-    pg_text(use, worker->queues);
-    pg_text(use, worker->handlers);
-    pg_bool(use, worker->runs_commands);
-    pg_bool(use, worker->draining);
-    pg_i64(use, worker->slots);
-    pg_i64(use, worker->registered_ms);
-    pg_text(use, worker->boot_id);
-    pg_u64(use, worker->replaces);
+        pg_u64(use, worker->id);
+    else
+        pg_record(use, &worker_fields, worker);
 }
 
 static void keep_queue(struct pg *pg, const struct queue_rec *queue)
 {
-    struct pg_call *use = pg_call(pg, Q_PUT_QUEUE);
-    pg_text(use, queue->name);
-    pg_i64(use, queue->concurrency);
-    pg_bool(use, queue->paused);
-    pg_i64(use, queue->paused_ms);
-    pg_text(use, queue->paused_by);
-    pg_i64(use, queue->changed_ms);
-    pg_text(use, queue->changed_by);
+    pg_record(pg_call(pg, Q_PUT_QUEUE), &queue_fields, queue);
 }
 
 static void keep_team(struct pg *pg, const struct team_rec *team)
 {
-    struct pg_call *use = pg_call(pg, Q_PUT_TEAM);
-    pg_text(use, team->name);
-    pg_i64(use, team->concurrency);
-    pg_i64(use, team->changed_ms);
-    pg_text(use, team->changed_by);
+    pg_record(pg_call(pg, Q_PUT_TEAM), &team_fields, team);
 }
 
 static void keep_rate(struct pg *pg, const struct rate_change *change)
 {
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_RATE : Q_PUT_RATE);
-    pg_text(use, change->rate.key);
     if (change->forget)
-        return;
-    pg_i64(use, change->rate.next_us);
-    pg_i64(use, change->rate.interval_us);
+        pg_text(use, change->rate.key);
+    else
+        pg_record(use, &rate_fields, &change->rate);
 }
 
 static void keep_alert(struct pg *pg, const struct alert_rec *alert)
 {
-    struct pg_call *use = pg_call(pg, Q_INSERT_ALERT);
-    pg_u64(use, alert->id);
-    pg_i64(use, alert->at_ms);
-    pg_i64(use, alert->kind);
-    pg_i64(use, alert->level);
-    pg_i64(use, alert->state);
-    pg_text(use, alert->key);
-    pg_text(use, alert->text);
-    pg_text(use, alert->queue);
-    pg_u64(use, alert->job_id);
-    pg_u64(use, alert->exec_id);
-    pg_u64(use, alert->repeats);
+    pg_record(pg_call(pg, Q_INSERT_ALERT), &alert_fields, alert);
 }
 
 static void mark_alert(struct pg *pg, const struct alert_mark *mark)
@@ -404,7 +374,7 @@ static void move_counters(struct postgres_store *s, const struct ownership *own,
     }
 }
 
-/* What was added since the last time, and our old marks. */
+/* Folds all that was added since the last time, and deletes our old marks. */
 static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
 {
     uint64_t since = unfolded_turn(s, own);
@@ -422,7 +392,7 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
 
 /* ---- the delta */
 
-/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from the time
+/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from the time
  * its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start from ids,
  * and must know how much to widen. */
 struct ids {
@@ -554,7 +524,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         trails_forget(&s->trails);
     if (rc != RC_OK)
         return rc;
-    /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
+    /* A server that dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
     marks_keep(&s->marks, &s->asked, delta->turn);
     trails_keep(&s->trails, delta);

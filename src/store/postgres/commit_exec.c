@@ -4,7 +4,7 @@
 #include "store/postgres/postgres.h"
 #include "store/usage_text.h"
 
-/* The three parts of an execution, in the order of the statements in queries.sql. */
+/* The three parts of an execution, in the order of the statements in sql/commit.sql. */
 static void bind_birth(struct pg_call *use, const struct exec_rec *exec)
 {
     pg_u64(use, exec->id);
@@ -320,7 +320,7 @@ static void delete_known(struct pg *pg, const struct delta *delta, const struct 
     }
 }
 
-/* What is known enters history by one statement if it is plain, and by another if it is not. */
+/* An execution whose trail is known enters history by one statement if it is plain, and by another if it is not. */
 static void finish_known(struct pg *pg, const struct delta *delta, const struct str *trails,
                          const enum end *ends, size_t plain, size_t special)
 {

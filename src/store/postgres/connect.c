@@ -67,7 +67,7 @@ static enum rc find_types(struct pg *pg, struct err *err)
         good = str_to_u64(str_c(PQgetvalue(result, i, 0)), &number);
         pg->types[i] = (uint32_t)number;
     }
-    enum rc rc = good ? RC_OK : pg_fault(pg, result, query_name(Q_TYPES), err);
+    enum rc rc = good ? RC_OK : pg_fault(pg, result, postgres_statements[Q_TYPES].name, err);
     PQclear(result);
     return rc;
 }

@@ -72,7 +72,7 @@ static char *make_label(const PQconninfoOption *options)
 
 enum rc pg_place_parse(const char *url, struct pg_place *ret_place, struct err *err)
 {
-    /* What libpq complains about may repeat a part of the URL, and that may be the password. */
+    /* The message of libpq may repeat a part of the URL, and that may be the password. */
     PQconninfoOption *options = PQconninfoParse(url, NULL);
     if (options == NULL)
         return err_set(err, RC_INVALID,

@@ -2,9 +2,9 @@
  *
  * Anybody's transaction may put a row into the inbox, and it may be committed after one with a higher number,
  * days later. So rows are found by the transaction that wrote them: a reader remembers the snapshot of the
- * first page of its last round, and looks at what was written by transactions that were not over in it. What
- * was read and deleted since is not looked at again, however long somebody keeps vacuum from removing it;
- * what was told and stays is asked for by its id. Where a round has many pages, those behind the first are met
+ * first page of its last round, and looks at what was written by transactions that were not over in it. Rows
+ * that were read and deleted since are not looked at again, however long vacuum is kept from removing them;
+ * mail that was told and stays is asked for by its id. Where a round has many pages, those behind the first are met
  * by their ids: to look for all rows again with each page would take time by the square of their number.
  * Each sort of mail has rounds of its own, so that a crowd of submissions is in nobody's way. */
 #include "base/vec.h"

@@ -1,8 +1,8 @@
 /* letters.c - dead letters, operations on many of them, and the end of what is too old: the writing side.
  * Readers' part is in read_letters.c. */
+#include "store/sql/letters.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/sql/row.h"
 
 /* ---- keeping */
 
@@ -135,7 +135,7 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
                               struct arena *arena, struct question *q, struct err *err)
 {
     PG_CLEAR(&s->pg);
-    VEC(struct letter_rec) letters = {0};
+    struct letters_found letters = {0};
     struct pg_call *use = pg_call(&s->pg, Q_FIND_LETTERS);
     pg_i64(use, q->place.died_ms);
     pg_u64(use, q->place.exec_id);
@@ -143,19 +143,11 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
     postgres_bind_set(use, own);
     pg_i64(use, LETTERS_SCAN_MAX + 1);
     TRY(pg_run(&s->pg, err));
-    for (size_t looked = 0; looked < pg_rows(use); looked++) {
-        struct letter_rec letter;
-        q->answer.more = looked == LETTERS_SCAN_MAX || letters.len == q->limit;
-        if (q->answer.more)
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        if (!letters_add(&letters, q, pg_row(use, i, NULL), arena))
             break;
-        struct row row = pg_row(use, looked, arena);
-        bool good = row_letter(&row, &letter);
-        q->answer.place = letter.place;
-        if (good && letter_fits(&q->filter, &letter))
-            *VEC_PUSH(arena, &letters) = letter;
     }
-    q->answer.letters = letters.items;
-    q->answer.letter_count = letters.len;
+    letters_answer(&letters, q);
     return RC_OK;
 }
 

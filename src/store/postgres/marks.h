@@ -27,7 +27,7 @@ struct marks {
     size_t run_count;
 };
 
-/* What was to be asked for at some moment. */
+/* The mark that was to be asked for at some moment. */
 struct mark_asked {
     uint64_t turn; /* the newest that is known as kept; 0: none to ask for */
     uint64_t chain;

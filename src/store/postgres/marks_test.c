@@ -43,7 +43,7 @@ TEST(what_is_behind_the_newest_that_is_there_is_lost, setup, teardown)
     assert_int_equal(lost(m, 0), 10);
 }
 
-/* Who takes over from others goes on from their numbers, which were never its own. */
+/* A server that takes over from others goes on from their numbers, which were never its own. */
 TEST(numbers_that_were_left_out_are_not_lost, setup, teardown)
 {
     struct marks *m = *state;

@@ -93,7 +93,7 @@ static void name_writer(struct postgres_member *m, const struct node_rec *me)
     pg_text(use, arena_printf(&m->pg.arena, "%.*s/%s", STR_ARG(me->start), m->store->writer));
 }
 
-/* Whatever the database complains about, it does not mean that somebody has our name. */
+/* No error of the database means that another server has our name. */
 static enum rc not_a_conflict(enum rc rc, struct err *err)
 {
     if (rc != RC_CONFLICT && rc != RC_DEPOSED)

@@ -47,7 +47,7 @@ static enum rc run_with(struct pg *pg, enum query query, const char *value, PGre
     ExecStatusType status = PQresultStatus(result);
     enum rc rc = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
                      ? RC_OK
-                     : pg_fault(pg, result, query_name(query), err);
+                     : pg_fault(pg, result, postgres_statements[query].name, err);
     if (rc == RC_OK && ret_result != NULL)
         *ret_result = result;
     else

@@ -127,7 +127,7 @@ static enum rc next_result(struct pg *pg, int64_t until_ms, PGresult **ret_resul
 /* ---- connecting */
 
 /* Whether the other side has hung up since it was used. Asked before something is sent, since afterwards
- * nobody could say whether it arrived. Nobody speaks without being asked but to say farewell (or that a
+ * nobody could say whether it arrived. The server speaks without being asked only to say farewell (or that a
  * setting was changed, for which a new connection is as good). */
 static bool is_alive(struct pg *pg)
 {
@@ -164,7 +164,7 @@ enum rc pg_connect(struct pg *pg, struct err *err)
 const char *pg_text_of(struct pg *pg, enum query query)
 {
     if (pg->texts[query] == NULL)
-        pg->texts[query] = arena_zstr(&pg->texts_arena, query_text(query));
+        pg->texts[query] = statement_text(&postgres_statements[query], &pg->texts_arena).ptr;
     return pg->texts[query];
 }
 
@@ -221,7 +221,7 @@ static const int binary[USE_PARAMS_MAX] = {
 static bool send_use(struct pg *pg, struct pg_call *use, bool *prepares)
 {
     const char *text = pg_text_of(pg, use->query);
-    const char *name = query_name(use->query);
+    const char *name = postgres_statements[use->query].name;
     int count = (int)use->count;
     *prepares = false;
     if (pg->pooled)
@@ -248,7 +248,7 @@ static enum rc send_all(struct pg *pg, struct err *err)
 {
     for (struct pg_call *use = pg->first; use != NULL; use = use->next) {
         if (use->result == NULL && !send_once(pg, use)) /* others are of an earlier run */
-            return pg_fault_lost(pg, query_name(use->query), err);
+            return pg_fault_lost(pg, postgres_statements[use->query].name, err);
     }
     if (!PQpipelineSync(pg->conn))
         return pg_fault_lost(pg, "sending", err);
@@ -270,7 +270,7 @@ static enum rc read_one(struct pg *pg, int64_t until_ms, enum query query, PGres
     TRY(next_result(pg, until_ms, ret_result, err));
     *ret_good = *ret_result != NULL && is_good(*ret_result);
     if (!*ret_good && *rc == RC_OK)
-        *rc = pg_fault(pg, *ret_result, query_name(query), err);
+        *rc = pg_fault(pg, *ret_result, postgres_statements[query].name, err);
     if (*ret_result == NULL)
         return RC_OK;
     TRY(next_result(pg, until_ms, &end, err));
@@ -337,7 +337,7 @@ static bool knows_types(const struct pg *pg, const struct pg_call *fresh)
     return true;
 }
 
-/* What goes wrong is for those to find out who wait for answers. */
+/* Errors are found out by those who wait for answers. */
 static void push(struct pg *pg, bool asks)
 {
     if (pg->conn == NULL || PQstatus(pg->conn) != CONNECTION_OK || !knows_types(pg, pg->first))
@@ -385,7 +385,7 @@ static enum rc run(struct pg *pg, struct pg_call **ret_bad, struct err *err)
     if (fresh == NULL)
         return RC_OK;
     if (pg->begun && PQstatus(pg->conn) != CONNECTION_OK) {
-        enum rc lost = pg_fault_lost(pg, query_name(fresh->query), err);
+        enum rc lost = pg_fault_lost(pg, postgres_statements[fresh->query].name, err);
         disconnect(pg); /* on a new connection there would be no transaction around the rest */
         return lost;
     }

@@ -1,6 +1,6 @@
 /* pg.h - one connection to PostgreSQL: its statements, its round trips, its errors.
  *
- * Statements are queued and go out together: pg_call() names one of queries.sql and gets its parameters in
+ * Statements are queued and go out together: pg_call() names one of sql/ and gets its parameters in
  * order; pg_run() sends all that is queued in one pipeline, waits for all answers, and fails with the
  * first error. So a turn costs round trips, not statements:
  *
@@ -12,7 +12,7 @@
  *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row(job, i, arena) (store/sql/row.h) …
  *     pg_clear(pg);
  *
- * What is bound must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
+ * Bound values must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
  * Where a parameter is an array for unnest, its uses are columns: pg_columns() (or pg_records()) begins
  * them, and pg_i64 and friends fill them row by row.
  *
@@ -20,7 +20,7 @@
 #pragma once
 #include "base/arena.h"
 #include "store/postgres/dsn.h"
-#include "store/postgres/query.h"
+#include "store/postgres/statements.h"
 #include "store/store.h"
 
 #include <libpq-fe.h>
@@ -58,8 +58,8 @@ struct pg {
     int64_t told_ms;          /* boot clock: who waits with us was told last */
     uint64_t connects;        /* how often it was made */
     uint32_t types[PG_TYPES]; /* their numbers in this database; 0: there is no such type (yet) */
-    bool prepared[QUERY_COUNT];
-    const char *texts[QUERY_COUNT]; /* in texts_arena, as soon as they were needed */
+    bool prepared[Q_COUNT];
+    const char *texts[Q_COUNT]; /* in texts_arena, as soon as they were needed */
     struct arena texts_arena;
     struct arena arena; /* of what is queued */
     struct pg_call *first;
@@ -96,6 +96,8 @@ void pg_i64_or_null(struct pg_call *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_call *use);
 void pg_blob(struct pg_call *use, struct str bytes);
 void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
+/* Every field, in the order of its list. */
+void pg_record(struct pg_call *use, const struct fields *fields, const void *record);
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
  * them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how many will come. */
@@ -109,8 +111,8 @@ void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_
 /* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
  * connection is as good as new (or will be made anew). */
 enum rc pg_run(struct pg *pg, struct err *err);
-/* Sends what is queued so far and goes on queueing: the server begins with it while we make the rest. What
- * goes wrong is found out by the run, which must follow. */
+/* Sends what is queued so far and goes on queueing: the server begins with it while we make the rest. An
+ * error is found out by the run, which must follow. */
 void pg_push(struct pg *pg);
 /* The same, and their answers are to come one by one, as soon as there are any. */
 void pg_ask(struct pg *pg);

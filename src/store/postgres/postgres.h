@@ -36,7 +36,7 @@ struct inbox_place {
     uint64_t epochs[PARTITIONS_MAX];
 };
 
-/* What was asked about the inbox. */
+/* A question about the inbox that is on its way. */
 struct inbox_asked {
     struct pg_call *now; /* NULL: a page that goes on */
     struct pg_call *rows;

@@ -2,7 +2,7 @@
 #include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/sql/row.h"
+#include "store/sql/letters.h"
 
 /* Rows that are fetched at once: a page of an API call, then as many as a report looks at in a
  * millisecond or two. */
@@ -23,77 +23,31 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
     return err_set(err, RC_NOT_FOUND, "there is no dead letter %s", ID_TEXT(ID_EXEC, exec_id));
 }
 
-/* Where a reading stands. */
-struct walk {
-    const struct letter_filter *filter;
-    letter_sink *sink;
-    void *arg;
-    size_t left;              /* may still be looked at */
-    struct letter_place last; /* that was looked at */
-    bool enough;
-};
-
-static struct letter_place place_of(const struct pg_call *use, size_t i)
+static void walk_slice(struct letter_walk *walk, const struct pg_call *use)
 {
-    struct letter_place place;
-    struct row row = pg_row(use, i, NULL);
-    place.died_ms = row_i64(&row);
-    place.exec_id = row_u64(&row);
-    return place;
+    for (size_t i = 0; i < pg_rows(use) && !walk->enough; i++)
+        letter_walk_row(walk, pg_row(use, i, NULL));
 }
 
-/* One slice. A row that makes no sense is left out, and the reading goes on behind it. */
-static void walk_slice(struct walk *walk, const struct pg_call *use)
+/* By the index of what there are fewest of. */
+static struct pg_call *ask_slice(struct pg *pg, const struct letter_filter *filter,
+                                 struct letter_place before, size_t rows)
 {
-    for (size_t i = 0; i < pg_rows(use) && !walk->enough; i++) {
-        struct letter_rec letter;
-        struct row row = pg_row(use, i, NULL);
-        if (walk->left == 0 || (row_letter(&row, &letter) && letter_fits(walk->filter, &letter) &&
-                                !walk->sink(walk->arg, &letter))) {
-            walk->enough = true;
-            return;
-        }
-        walk->left--;
-        walk->last = place_of(use, i);
-    }
-}
-
-static void bind_slice(struct pg_call *use, const struct letter_filter *filter,
-                       struct letter_place before, size_t rows)
-{
+    static const enum query lists[LETTER_LISTS] = {
+        [LETTERS_OF_JOB] = Q_LIST_LETTERS_OF_JOB, [LETTERS_OF_KIND] = Q_LIST_LETTERS_OF_KIND,
+        [LETTERS_NAMED] = Q_LIST_LETTERS_NAMED,   [LETTERS_OF_QUEUE] = Q_LIST_LETTERS_OF_QUEUE,
+        [LETTERS_ALL] = Q_LIST_LETTERS,
+    };
+    struct letter_key key = letter_key(filter);
+    struct pg_call *use = pg_call(pg, lists[key.list]);
     pg_i64(use, before.died_ms);
     pg_u64(use, before.exec_id);
     pg_i64(use, filter->died_after_ms);
     pg_u64(use, rows);
-}
-
-/* By the index of what there are fewest of. The rest of the filter is looked at row by row. */
-static struct pg_call *ask_slice(struct pg *pg, const struct letter_filter *filter,
-                                 struct letter_place before, size_t rows)
-{
-    const struct {
-        enum query query;
-        uint64_t number;
-        struct str text;
-    } ways[] = {
-        {Q_LIST_LETTERS_OF_JOB, .number = filter->job_id},
-        {Q_LIST_LETTERS_OF_KIND, .number = filter->fingerprint},
-        {Q_LIST_LETTERS_NAMED, .text = filter->name},
-        {Q_LIST_LETTERS_OF_QUEUE, .text = filter->queue},
-    };
-    for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        if (ways[i].number == 0 && ways[i].text.len == 0)
-            continue;
-        struct pg_call *use = pg_call(pg, ways[i].query);
-        bind_slice(use, filter, before, rows);
-        if (ways[i].number != 0)
-            pg_u64(use, ways[i].number);
-        else
-            pg_text(use, ways[i].text);
-        return use;
-    }
-    struct pg_call *use = pg_call(pg, Q_LIST_LETTERS);
-    bind_slice(use, filter, before, rows);
+    if (key.number != 0)
+        pg_u64(use, key.number);
+    else if (key.text.len > 0)
+        pg_text(use, key.text);
     return use;
 }
 
@@ -105,14 +59,14 @@ static size_t slice_rows(size_t left, size_t max)
 
 /* Walks one slice that was answered. Behind the first one the next is asked for before that, so that the
  * database reads while we look; *ret_next is NULL when there is none. */
-static enum rc walk_on(struct pg *pg, struct walk *walk, const struct pg_call *use, size_t asked,
-                       bool ahead, struct pg_call **ret_next, struct err *err)
+static enum rc walk_on(struct pg *pg, struct letter_walk *walk, const struct pg_call *use,
+                       size_t asked, bool ahead, struct pg_call **ret_next, struct err *err)
 {
     bool full = pg_rows(use) == asked && asked <= walk->left;
     size_t rows = full ? slice_rows(walk->left - asked, SLICE) : 0;
     struct pg_call *next = NULL;
     if (full && ahead) {
-        next = ask_slice(pg, walk->filter, place_of(use, asked - 1), rows);
+        next = ask_slice(pg, walk->filter, letter_row_place(pg_row(use, asked - 1, NULL)), rows);
         pg_push(pg);
     }
     walk_slice(walk, use);
@@ -128,13 +82,10 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
                               void *arg, struct letter_place *ret_next, struct err *err)
 {
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
-    struct walk walk = {.filter = filter, .sink = sink, .arg = arg, .left = scan_max};
-    struct letter_place from = letter_filter_end(filter);
-    if (before.exec_id != 0 && letter_order(before, from) < 0)
-        from = before;
+    struct letter_walk walk = {.filter = filter, .sink = sink, .arg = arg, .left = scan_max};
     TRY(pg_begin_snapshot(pg, err));
     size_t asked = slice_rows(scan_max, SLICE_FIRST);
-    struct pg_call *use = ask_slice(pg, filter, from, asked);
+    struct pg_call *use = ask_slice(pg, filter, letter_start(filter, before), asked);
     TRY(pg_run(pg, err));
     for (bool ahead = false; use != NULL; ahead = true) {
         size_t left = walk.left;

@@ -66,7 +66,7 @@ static struct cell pg_cell(const struct row *row, int at)
 static struct row_origin pg_origin(const struct row *row)
 {
     const struct pg_call *use = row->from;
-    return (struct row_origin){"database", pg_label(use), query_name(use->query)};
+    return (struct row_origin){"database", pg_label(use), postgres_statements[use->query].name};
 }
 
 struct row pg_row(const struct pg_call *use, size_t number, struct arena *arena)

@@ -70,7 +70,7 @@ static void abort_turn(struct store *store)
     postgres_turn_abort(postgres_of(store));
 }
 
-/* Whoever looks for our commits looks where the URL says; there is no file to lose. */
+/* Our commits are looked for where the URL says; there is no file to lose. */
 static enum rc check(struct store *store, struct err *err)
 {
     (void)store;

@@ -105,7 +105,7 @@ void postgres_turn_abort(struct postgres_store *s)
 
 /* ---- owning */
 
-/* Who renews does so every second, so this is long enough to see whether somebody is there. */
+/* A server renews its row every second, so this is long enough to see whether it is there. */
 enum { OWN_PAUSE_MS = 250, OWN_WATCH_MS = 2500 };
 
 static void bind_all_ids(struct pg_call *use)
@@ -115,7 +115,7 @@ static void bind_all_ids(struct pg_call *use)
         pg_i64(use, p);
 }
 
-/* What count_partitions says. */
+/* The answer of count_partitions. */
 struct crowd {
     uint32_t partitions;
     int64_t heard_ms; /* when an owner was heard of for the last time */
@@ -230,7 +230,7 @@ static enum rc pause(struct postgres_store *s, struct err *err)
     return rc;
 }
 
-/* A server that was killed has its partitions until its lease is over. Who starts again meets its own
+/* A server that was killed has its partitions until its lease is over. A server that starts again meets its own
  * shadow: nobody renews, and waiting helps. Where somebody renews, all is taken, and we are one more. */
 enum rc postgres_own(struct store *store, struct str node, struct ownership *ret_owned,
                      struct err *err)
@@ -258,7 +258,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 
 enum { SETTLE_WAIT_MS = 1000, SETTLE_PAUSE_MS = 100 };
 
-/* Who lost its connection under a commit finds no server for a moment, more often than not. It is worth
+/* After a connection was lost under a commit there is mostly no server for a moment. It is worth
  * waiting for: whoever cannot settle has to tell its clients that nobody knows. */
 static enum rc connect_patiently(struct pg *pg, struct err *err)
 {
@@ -271,8 +271,8 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
     return rc;
 }
 
-/* What is owned now may be something else than what it was sent under (a load settles, too), so holding the
- * rows of that may not wait for it; this does, and comes before anybody looks. */
+/* The partitions that are owned now may be others than those it was sent under (a load settles,
+ * too), so holding the rows of that may not wait for it; this does, and comes before anybody looks. */
 static void call_lost(struct postgres_store *s)
 {
     struct pg_call *lost = pg_call(&s->pg, Q_SETTLE_LOST);

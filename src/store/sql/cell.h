@@ -1,12 +1,12 @@
 /* cell.h - the cells of a database's row, one after the other, with distrust.
  *
- * A row may come from another version of belfry or from a damaged disk. Whatever makes no sense in
- * its place (a NULL, a negative id, a number where text should be) marks the row as bad; who reads
- * goes on to the end and asks then.
+ * A row may come from another version of belfry or from a damaged disk. A value that makes no sense
+ * in its place (a NULL, a negative id, a number where text should be) marks the row as bad; who
+ * reads goes on to the end and asks then.
  *
- * A store says what is in a cell (struct row_kind); what may be in it is said here and in row.h, for
- * every store that keeps rows. Inline, since a server begins with reading very many of them: a call
- * less per cell is more than it costs that a store is asked through a pointer. */
+ * A store says what is in a cell (struct row_kind); what may be in it is said here and in row.h,
+ * for every store that keeps rows. Inline, since a server begins with reading very many of them: a
+ * call less per cell is more than it costs that a store is asked through a pointer. */
 #pragma once
 #include "base/arena.h"
 #include "base/when.h"

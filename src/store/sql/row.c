@@ -1,10 +1,11 @@
 #include "store/sql/row.h"
 #include "base/log.h"
-#include "job/spec.h"
+#include "job/record/record_fields.h"
 #include "store/usage_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 bool row_makes_sense(const struct row *row)
 {
@@ -19,7 +20,47 @@ bool row_makes_sense(const struct row *row)
     return false;
 }
 
-/* ---- records: field by field, since in an initialiser the order of calls is the compiler's */
+/* ---- records whose fields are listed */
+
+bool row_record(struct row *row, const struct fields *fields, void *record)
+{
+    memset(record, 0, fields->bytes);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            field_set_text(field, record, row_text(row));
+        else
+            field_set_number(field, record, row_range(row, field->min, field->max));
+    }
+    return row_makes_sense(row);
+}
+
+bool row_worker(struct row *row, struct worker_rec *worker)
+{
+    return row_record(row, &worker_fields, worker);
+}
+
+bool row_queue(struct row *row, struct queue_rec *queue)
+{
+    return row_record(row, &queue_fields, queue);
+}
+
+bool row_team(struct row *row, struct team_rec *team)
+{
+    return row_record(row, &team_fields, team);
+}
+
+bool row_rate(struct row *row, struct rate_rec *rate)
+{
+    return row_record(row, &rate_fields, rate);
+}
+
+bool row_alert(struct row *row, struct alert_rec *alert)
+{
+    return row_record(row, &alert_fields, alert);
+}
+
+/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
 bool row_job(struct row *row, struct job_rec *job)
 {
@@ -119,54 +160,6 @@ bool row_attempt(struct row *row, struct attempt_rec *attempt)
     return row_makes_sense(row);
 }
 
-bool row_worker(struct row *row, struct worker_rec *worker)
-{
-    *worker = (struct worker_rec){0};
-    worker->id = row_id(row);
-    worker->name = row_text(row);
-    worker->queues = row_text(row);
-    worker->handlers = row_text(row);
-    worker->runs_commands = row_bool(row);
-    worker->draining = row_bool(row);
-    worker->slots = row_u32(row);
-    worker->registered_ms = row_ms(row);
-    worker->boot_id = row_text(row);
-    worker->replaces = row_u64(row);
-    return row_makes_sense(row);
-}
-
-bool row_team(struct row *row, struct team_rec *team)
-{
-    *team = (struct team_rec){0};
-    team->name = row_text(row);
-    team->concurrency = row_u32(row);
-    team->changed_ms = row_ms(row);
-    team->changed_by = row_text(row);
-    return row_makes_sense(row);
-}
-
-bool row_queue(struct row *row, struct queue_rec *queue)
-{
-    *queue = (struct queue_rec){0};
-    queue->name = row_text(row);
-    queue->concurrency = row_u32(row);
-    queue->paused = row_bool(row);
-    queue->paused_ms = row_ms(row);
-    queue->paused_by = row_text(row);
-    queue->changed_ms = row_ms(row);
-    queue->changed_by = row_text(row);
-    return row_makes_sense(row);
-}
-
-bool row_rate(struct row *row, struct rate_rec *rate)
-{
-    *rate = (struct rate_rec){0};
-    rate->key = row_text(row);
-    rate->next_us = row_range(row, 0, WHEN_MAX_MS * 1000);
-    rate->interval_us = row_range(row, 0, SPEC_DURATION_MAX_MS * 1000);
-    return row_makes_sense(row);
-}
-
 bool row_inbox(struct row *row, struct inbox_rec *rec)
 {
     *rec = (struct inbox_rec){0};
@@ -240,23 +233,6 @@ bool row_tally_key(struct row *row, struct tally_key *key)
     key->completed = row_u64(row);
     key->deduplicated = row_u64(row);
     key->failed = row_u64(row);
-    return row_makes_sense(row);
-}
-
-bool row_alert(struct row *row, struct alert_rec *alert)
-{
-    *alert = (struct alert_rec){0};
-    alert->id = row_id(row);
-    alert->at_ms = row_ms(row);
-    alert->kind = (enum alert_kind)row_range(row, ALERT_NONE + 1, ALERT_KINDS - 1);
-    alert->level = (enum alert_level)row_range(row, ALERT_WARNING, ALERT_CRITICAL);
-    alert->state = (enum alert_state)row_range(row, ALERT_KEPT, ALERT_STATES - 1);
-    alert->key = row_text(row);
-    alert->text = row_text(row);
-    alert->queue = row_text(row);
-    alert->job_id = row_u64(row);
-    alert->exec_id = row_u64(row);
-    alert->repeats = row_u64(row);
     return row_makes_sense(row);
 }
 

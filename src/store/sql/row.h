@@ -1,12 +1,16 @@
 /* row.h - rows of a database into records, with distrust.
  *
- * Which columns make up a record, in the order of the views (sqlite/queries.sql, postgres/migrations), and
- * what they may hold: for every store that keeps rows. False, and a warning in the log, for a row that is
- * bad (cell.h); such a one is left out and never acted upon. What could be read of it, as its id, is in the
- * record also then. */
+ * Which columns make up a record, in the order of the views (sqlite/sql/setup.sql,
+ * postgres/migrations), and what they may hold: for every store that keeps rows. False, and a
+ * warning in the log, for a row that is bad (cell.h); such a one is left out and never acted upon.
+ * Columns that could be read, as its id, are in the record also then. */
 #pragma once
+#include "job/record/fields.h"
 #include "store/sql/cell.h"
 #include "store/store.h"
+
+/* Any record whose fields are listed. */
+bool row_record(struct row *row, const struct fields *fields, void *record);
 
 bool row_job(struct row *row, struct job_rec *job);
 bool row_exec(struct row *row, struct exec_rec *exec);
@@ -39,5 +43,5 @@ bool row_checkpoint(struct row *row, struct checkpoint *checkpoint);
 /* Its columns are NULL where there is nothing to tell. */
 bool row_grant(struct row *row, struct grant *grant);
 
-/* What a reader of records ends with, also of others than these. */
+/* The end of reading a record: logs a row that is bad. */
 bool row_makes_sense(const struct row *row);

@@ -1,7 +1,7 @@
 /* row_load.h - a row of what is loaded, to the sink: what load and settings of store.h hand over.
  *
- * RC_OK also for a row that makes no sense and is left out; else what the sink says, which must have asked
- * for this record. */
+ * RC_OK also for a row that makes no sense and is left out; else what the sink says, which must
+ * have asked for this record. */
 #pragma once
 #include "store/sql/row.h"
 

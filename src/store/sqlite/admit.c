@@ -210,7 +210,7 @@ static enum rc find_trail(struct sqlite_store *s, struct arena *arena, struct qu
     return RC_OK;
 }
 
-/* What ASK_DUE gathers: executions, and each of their jobs once. */
+/* The answer of ASK_DUE: executions, and each of their jobs once. */
 struct due {
     struct arena *arena;
     VEC(struct exec_rec) execs;

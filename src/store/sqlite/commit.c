@@ -1,4 +1,5 @@
 #include "base/id.h"
+#include "job/record/record_fields.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
@@ -124,69 +125,41 @@ static enum rc keep_worker(struct db *db, const struct worker_change *change, st
 {
     const struct worker_rec *worker = &change->worker;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_WORKER : SQL_PUT_WORKER);
-    stmt_u64(&stmt, worker->id);
     if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_text(&stmt, worker->name);
-    stmt_text(&stmt, worker->queues);
-    stmt_text(&stmt, worker->handlers);
-    stmt_i64(&stmt, worker->runs_commands);
-    stmt_i64(&stmt, worker->draining);
-    stmt_i64(&stmt, worker->slots);
-    stmt_i64(&stmt, worker->registered_ms);
-    stmt_text(&stmt, worker->boot_id);
-    stmt_u64(&stmt, worker->replaces);
+        stmt_u64(&stmt, worker->id);
+    else
+        stmt_record(&stmt, &worker_fields, worker);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_queue(struct db *db, const struct queue_rec *queue, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_QUEUE);
-    stmt_text(&stmt, queue->name);
-    stmt_i64(&stmt, queue->concurrency);
-    stmt_i64(&stmt, queue->paused);
-    stmt_i64(&stmt, queue->paused_ms);
-    stmt_text(&stmt, queue->paused_by);
-    stmt_i64(&stmt, queue->changed_ms);
-    stmt_text(&stmt, queue->changed_by);
+    stmt_record(&stmt, &queue_fields, queue);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_team(struct db *db, const struct team_rec *team, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_TEAM);
-    stmt_text(&stmt, team->name);
-    stmt_i64(&stmt, team->concurrency);
-    stmt_i64(&stmt, team->changed_ms);
-    stmt_text(&stmt, team->changed_by);
+    stmt_record(&stmt, &team_fields, team);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_rate(struct db *db, const struct rate_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_RATE : SQL_PUT_RATE);
-    stmt_text(&stmt, change->rate.key);
     if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_i64(&stmt, change->rate.next_us);
-    stmt_i64(&stmt, change->rate.interval_us);
+        stmt_text(&stmt, change->rate.key);
+    else
+        stmt_record(&stmt, &rate_fields, &change->rate);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_alert(struct db *db, const struct alert_rec *alert, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_ALERT);
-    stmt_u64(&stmt, alert->id);
-    stmt_i64(&stmt, alert->at_ms);
-    stmt_i64(&stmt, alert->kind);
-    stmt_i64(&stmt, alert->level);
-    stmt_i64(&stmt, alert->state);
-    stmt_text(&stmt, alert->key);
-    stmt_text(&stmt, alert->text);
-    stmt_text(&stmt, alert->queue);
-    stmt_u64(&stmt, alert->job_id);
-    stmt_u64(&stmt, alert->exec_id);
-    stmt_u64(&stmt, alert->repeats);
+    stmt_record(&stmt, &alert_fields, alert);
     return stmt_done(&stmt, err);
 }
 
@@ -317,7 +290,7 @@ static enum rc add_tally(struct db *db, const struct tally *row, struct err *err
 
 /* ---- the delta */
 
-/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from
+/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from
  * the time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time
  * start from ids, and must know how much to widen. */
 struct ids {
@@ -443,9 +416,9 @@ enum rc sqlite_commit(struct store *store, const struct ownership *own, const st
         sqlite_turn_abort(s);
         return rc;
     }
-    /* Whoever dies up to here leaves nothing: all of it is in the connection's cache, or in the
+    /* A server that dies up to here leaves nothing: all of it is in the connection's cache, or in the
      * log behind the last commit, where recovery stops. */
     return sqlite_turn_commit(s, err);
-    /* Whoever dies from here on leaves all of it: the log was synced before COMMIT returned. In
+    /* One that dies from here on leaves all of it: the log was synced before COMMIT returned. In
      * between, the sync decides, and the next start finds the turn's number or does not. */
 }

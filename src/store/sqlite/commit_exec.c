@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The three parts of an execution, in the order of the statements in queries.sql. */
+/* The three parts of an execution, in the order of the statements in sql/commit.sql. */
 static void bind_birth(struct stmt *stmt, const struct exec_rec *exec)
 {
     stmt_u64(stmt, exec->id);

@@ -16,28 +16,28 @@ struct role {
     int flags;
     enum sql setup;
     bool has_views;
-    const struct embedded *migrations; /* NULL: opens only what somebody else has migrated */
-    enum sql first;                    /* besides those of every connection */
-    enum sql last;
+    const struct embedded *migrations; /* NULL: opens only what another role has migrated */
+    unsigned files;                    /* of statements: bits, besides those of every connection */
 };
+
+#define FILE_BIT(name) (1u << SQL_FILE_##name)
 
 static const struct role roles[] = {
     [DB_WRITER] = {.flags = SQLITE_OPEN_READWRITE,
                    .setup = SQL_SETUP_WRITER,
                    .has_views = true,
                    .migrations = sqlite_migrations,
-                   .first = SQL_TAKE_PARTITION,
-                   .last = SQL_PUT_KEY},
+                   .files = FILE_BIT(MEMBER) | FILE_BIT(TURN) | FILE_BIT(CLAIMS) | FILE_BIT(ADMIT) |
+                            FILE_BIT(INBOX) | FILE_BIT(OLD) | FILE_BIT(COMMIT) | FILE_BIT(RECORD) |
+                            FILE_BIT(LOAD)},
     [DB_READER] = {.flags = SQLITE_OPEN_READONLY,
                    .setup = SQL_SETUP_READER,
                    .has_views = true,
-                   .first = SQL_READ_JOB,
-                   .last = SQL_EDGE_HISTORY_OF_JOB},
+                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST)},
     [DB_LOGS] = {.flags = SQLITE_OPEN_READWRITE,
                  .setup = SQL_SETUP_LOGS,
                  .migrations = sqlite_migrations_logs,
-                 .first = SQL_APPEND_CHUNK,
-                 .last = SQL_DROP_CHECKPOINT},
+                 .files = FILE_BIT(LOGS)},
 };
 
 /* ---- errors */
@@ -60,7 +60,7 @@ static const struct {
     {SQLITE_TOOBIG, RC_TOO_LARGE, "a text is larger than SQLite can hold"},
 };
 
-/* What the system said about the last write to the log that failed. */
+/* The system's error of the last write to the log that failed. */
 static int log_errno(struct db *db)
 {
     sqlite3_file *log = NULL;
@@ -119,17 +119,31 @@ enum rc db_exec(struct db *db, struct str sql, struct err *err)
     return RC_OK;
 }
 
-static enum rc prepare(struct db *db, enum sql first, enum sql last, struct err *err)
+enum rc db_exec_whole(struct db *db, enum sql sql, struct err *err)
 {
-    for (int q = (int)first; q <= (int)last; q++) {
-        struct str text = sql_text((enum sql)q);
-        if (sqlite3_prepare_v3(db->handle, text.ptr, (int)text.len, SQLITE_PREPARE_PERSISTENT,
-                               &db->stmts[q], NULL) != SQLITE_OK)
-            return db_fail(db, sql_name((enum sql)q), err);
-        size_t count = (size_t)sqlite3_bind_parameter_count(db->stmts[q]);
-        db->bound[q] = mem_new(count * sizeof *db->bound[q]);
-        for (size_t i = 0; i < count; i++)
-            db->bound[q][i].kind = BOUND_NULL; /* as SQLite begins */
+    CLEANUP(arena_free) struct arena arena = {0};
+    return db_exec(db, statement_text(&sqlite_statements[sql], &arena), err);
+}
+
+static enum rc prepare(struct db *db, enum sql sql, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct str text = statement_text(&sqlite_statements[sql], &arena);
+    if (sqlite3_prepare_v3(db->handle, text.ptr, (int)text.len, SQLITE_PREPARE_PERSISTENT,
+                           &db->stmts[sql], NULL) != SQLITE_OK)
+        return db_fail(db, sqlite_statements[sql].name, err);
+    size_t count = (size_t)sqlite3_bind_parameter_count(db->stmts[sql]);
+    db->bound[sql] = mem_new(count * sizeof *db->bound[sql]);
+    for (size_t i = 0; i < count; i++)
+        db->bound[sql][i].kind = BOUND_NULL; /* as SQLite begins */
+    return RC_OK;
+}
+
+static enum rc prepare_files(struct db *db, unsigned files, struct err *err)
+{
+    for (size_t i = 0; i < SQL_COUNT; i++) {
+        if (files >> sqlite_statements[i].file & 1)
+            TRY(prepare(db, (enum sql)i, err));
     }
     return RC_OK;
 }
@@ -139,13 +153,13 @@ static enum rc set_up(struct db *db, const struct role *role, const char *vfs, s
     int flags = role->flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(db->path, &db->handle, flags, vfs) != SQLITE_OK)
         return db_fail(db, "opening", err);
-    TRY(db_exec(db, sql_text(role->setup), err));
-    TRY(prepare(db, SQL_VERSION, SQL_ROLLBACK, err));
+    TRY(db_exec_whole(db, role->setup, err));
+    TRY(prepare_files(db, FILE_BIT(CONNECT), err));
     if (role->migrations != NULL)
         TRY(migrate(db, role->migrations, err));
     if (role->has_views)
-        TRY(db_exec(db, sql_text(SQL_VIEWS), err));
-    return prepare(db, role->first, role->last, err);
+        TRY(db_exec_whole(db, SQL_VIEWS, err));
+    return prepare_files(db, role->files, err);
 }
 
 enum rc db_open(struct db *db, const char *path, enum db_role role, const char *vfs,
@@ -236,6 +250,17 @@ void stmt_blob(struct stmt *stmt, struct str bytes)
     must_bind(sqlite3_bind_blob64(stmt->handle, stmt->at, ptr, bytes.len, SQLITE_STATIC));
 }
 
+void stmt_record(struct stmt *stmt, const struct fields *fields, const void *record)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            stmt_text(stmt, field_text(field, record));
+        else
+            stmt_i64(stmt, field_number(field, record));
+    }
+}
+
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err)
 {
     assert(stmt->at == sqlite3_bind_parameter_count(stmt->handle));
@@ -243,7 +268,7 @@ enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err)
     *ret_row = code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return RC_OK;
-    return db_fail(stmt->db, sql_name(stmt->sql), err);
+    return db_fail(stmt->db, sqlite_statements[stmt->sql].name, err);
 }
 
 enum rc stmt_done(struct stmt *stmt, struct err *err)

@@ -6,7 +6,7 @@
  * row. Nothing is copied on binding: what is bound must live until its use ends. */
 #pragma once
 #include "base/str.h"
-#include "store/sqlite/sql.h"
+#include "store/sqlite/statements.h"
 
 #include <sqlite3.h>
 
@@ -19,7 +19,7 @@ enum db_role {
     DB_LOGS,   /* logs.db, migrated when older */
 };
 
-/* What a parameter was bound to last, as far as that is worth knowing: rows of a turn have most of
+/* The value that a parameter was bound to last, as far as that is worth knowing: rows of a turn have most of
  * their numbers in common, and SQLite keeps what was bound. */
 struct bound {
     enum { BOUND_OTHER, BOUND_NULL, BOUND_EMPTY, BOUND_NUMBER } kind;
@@ -41,6 +41,8 @@ void db_close(struct db *db); /* a zeroed struct is closed already */
 
 /* Runs a text of any number of statements, ignoring rows. */
 enum rc db_exec(struct db *db, struct str sql, struct err *err);
+/* The same for a block of setup.sql. */
+enum rc db_exec_whole(struct db *db, enum sql sql, struct err *err);
 
 /* Says in err what the connection's last call complained about, and what to do next. `doing` names
  * the statement or step. */
@@ -70,6 +72,8 @@ void stmt_null(struct stmt *stmt);
 void stmt_text(struct stmt *stmt, struct str text);
 void stmt_text_or_null(struct stmt *stmt, struct str text); /* empty becomes NULL */
 void stmt_blob(struct stmt *stmt, struct str bytes);
+/* Every field, in the order of its list. */
+void stmt_record(struct stmt *stmt, const struct fields *fields, const void *record);
 
 /* Runs a statement that gives no rows. */
 enum rc stmt_done(struct stmt *stmt, struct err *err);

@@ -1,7 +1,7 @@
 /* letters.c - dead letters, and operations on many of them. */
+#include "store/sql/letters.h"
 #include "base/id.h"
 #include "base/vec.h"
-#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- keeping */
@@ -87,39 +87,20 @@ enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct
     return RC_OK;
 }
 
-static struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
-{
-    letter.queue = arena_str(arena, letter.queue);
-    letter.name = arena_str(arena, letter.name);
-    letter.owner = arena_str(arena, letter.owner);
-    letter.line = arena_str(arena, letter.line);
-    letter.error = arena_str(arena, letter.error);
-    return letter;
-}
-
 enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct question *q,
                             struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_LETTERS);
-    VEC(struct letter_rec) letters = {0};
+    struct letters_found letters = {0};
     stmt_i64(&stmt, q->place.died_ms);
     stmt_u64(&stmt, q->place.exec_id);
     stmt_i64(&stmt, q->until_ms);
-    for (size_t looked = 0;; looked++) {
-        bool found;
-        struct letter_rec letter;
+    for (bool found = true; found;) {
         TRY(stmt_next(&stmt, &found, err));
-        q->answer.more = found && (looked == LETTERS_SCAN_MAX || letters.len == q->limit);
-        if (!found || q->answer.more)
+        if (found && !letters_add(&letters, q, stmt_row(&stmt, NULL), arena))
             break;
-        struct row row = stmt_row(&stmt, NULL);
-        bool good = row_letter(&row, &letter);
-        q->answer.place = letter.place;
-        if (good && letter_fits(&q->filter, &letter))
-            *VEC_PUSH(arena, &letters) = copy_letter(arena, letter);
     }
-    q->answer.letters = letters.items;
-    q->answer.letter_count = letters.len;
+    letters_answer(&letters, q);
     return RC_OK;
 }
 
@@ -136,44 +117,25 @@ enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena
     return RC_OK;
 }
 
-static void bind_place(struct stmt *stmt, const struct letter_filter *filter,
-                       struct letter_place before)
-{
-    struct letter_place end = letter_filter_end(filter);
-    if (before.exec_id == 0 || letter_order(end, before) < 0)
-        before = end;
-    stmt_i64(stmt, before.died_ms);
-    stmt_u64(stmt, before.exec_id);
-    stmt_i64(stmt, filter->died_after_ms);
-}
-
-/* By the index of what there are fewest of. The rest of the filter is looked at row by row. */
+/* By the index of what there are fewest of. */
 static struct stmt letters_stmt(struct db *db, const struct letter_filter *filter,
                                 struct letter_place before)
 {
-    const struct {
-        enum sql sql;
-        uint64_t number;
-        struct str text;
-    } ways[] = {
-        {SQL_LIST_LETTERS_OF_JOB, .number = filter->job_id},
-        {SQL_LIST_LETTERS_OF_KIND, .number = filter->fingerprint},
-        {SQL_LIST_LETTERS_NAMED, .text = filter->name},
-        {SQL_LIST_LETTERS_OF_QUEUE, .text = filter->queue},
+    static const enum sql lists[LETTER_LISTS] = {
+        [LETTERS_OF_JOB] = SQL_LIST_LETTERS_OF_JOB, [LETTERS_OF_KIND] = SQL_LIST_LETTERS_OF_KIND,
+        [LETTERS_NAMED] = SQL_LIST_LETTERS_NAMED,   [LETTERS_OF_QUEUE] = SQL_LIST_LETTERS_OF_QUEUE,
+        [LETTERS_ALL] = SQL_LIST_LETTERS,
     };
-    for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        if (ways[i].number == 0 && ways[i].text.len == 0)
-            continue;
-        struct stmt stmt = db_stmt(db, ways[i].sql);
-        if (ways[i].number != 0)
-            stmt_u64(&stmt, ways[i].number);
-        else
-            stmt_text(&stmt, ways[i].text);
-        bind_place(&stmt, filter, before);
-        return stmt;
-    }
-    struct stmt stmt = db_stmt(db, SQL_LIST_LETTERS);
-    bind_place(&stmt, filter, before);
+    struct letter_key key = letter_key(filter);
+    struct letter_place start = letter_start(filter, before);
+    struct stmt stmt = db_stmt(db, lists[key.list]);
+    if (key.number != 0)
+        stmt_u64(&stmt, key.number);
+    else if (key.text.len > 0)
+        stmt_text(&stmt, key.text);
+    stmt_i64(&stmt, start.died_ms);
+    stmt_u64(&stmt, start.exec_id);
+    stmt_i64(&stmt, filter->died_after_ms);
     return stmt;
 }
 
@@ -182,23 +144,14 @@ enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *f
                             void *arg, struct letter_place *ret_next, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = letters_stmt(reader_db(reader), filter, before);
-    struct letter_place last = {0};
-    *ret_next = (struct letter_place){0};
-    for (size_t looked = 0;; looked++) {
-        bool found;
-        struct letter_rec letter;
+    struct letter_walk walk = {.filter = filter, .sink = sink, .arg = arg, .left = scan_max};
+    for (bool found = true; found && !walk.enough;) {
         TRY(stmt_next(&stmt, &found, err));
-        if (!found)
-            return RC_OK;
-        struct row row = stmt_row(&stmt, NULL);
-        bool good = looked < scan_max && row_letter(&row, &letter);
-        if (looked == scan_max || (good && letter_fits(filter, &letter) && !sink(arg, &letter))) {
-            *ret_next = last;
-            return RC_OK;
-        }
-        if (good)
-            last = letter.place;
+        if (found)
+            letter_walk_row(&walk, stmt_row(&stmt, NULL));
     }
+    *ret_next = walk.enough ? walk.last : (struct letter_place){0};
+    return RC_OK;
 }
 
 /* ---- groups */

@@ -1,55 +1,23 @@
-#include "base/id.h"
+#include "store/sql/list.h"
 #include "base/vec.h"
 #include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
-#include <assert.h>
+/* ---- windows */
 
-/* A list looks at a window of at most scan_max rows, newest first: [id_min, id_end). */
-struct window {
-    uint64_t id_min;
-    uint64_t id_end;
-    int64_t scan_max;
-};
-
-/* The smallest id that could have been made at that moment. */
-static uint64_t first_id(int64_t at_ms)
-{
-    struct id_gen gen = {0};
-    return at_ms <= ID_EPOCH_MS ? 0 : id_next(&gen, at_ms, 0);
-}
-
-/* How far an id's own time may be from created_ms: see `struct ids` in commit.c. */
-static enum rc read_drift(struct db *db, int64_t *ret_drift_ms, struct err *err)
+static enum rc read_drift(struct db *db, const struct filter *filter, int64_t *ret_drift_ms,
+                          struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_READ_DRIFT);
     bool found;
+    *ret_drift_ms = 0;
+    if (!window_needs_drift(filter))
+        return RC_OK;
     TRY(stmt_next(&stmt, &found, err));
     struct row row = stmt_row(&stmt, NULL);
     *ret_drift_ms = (int64_t)row_u64(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: its partition row makes no sense", db->path);
-    return RC_OK;
-}
-
-/* A moment becomes an id, widened by the drift; the statements compare created_ms exactly. */
-static enum rc window_open(struct window *ret_window, struct db *db, const struct filter *filter,
-                           const struct page *page, struct err *err)
-{
-    assert(page->limit > 0);
-    struct window w = {.id_end = INT64_MAX, .scan_max = LIST_SCAN_MAX};
-    int64_t drift_ms;
-    int64_t end_ms;
-    TRY(read_drift(db, &drift_ms, err));
-    if (filter->created_after_ms > drift_ms)
-        w.id_min = first_id(filter->created_after_ms - drift_ms);
-    if (filter->created_before_ms != 0 &&
-        !__builtin_add_overflow(filter->created_before_ms, drift_ms, &end_ms) &&
-        end_ms < id_time_ms(INT64_MAX))
-        w.id_end = first_id(end_ms);
-    if (page->before != 0 && page->before < w.id_end)
-        w.id_end = page->before;
-    *ret_window = w;
     return RC_OK;
 }
 
@@ -63,7 +31,7 @@ static void bind_window(struct stmt *stmt, const struct window *w)
 static void bind_created(struct stmt *stmt, const struct filter *filter)
 {
     stmt_i64(stmt, filter->created_after_ms);
-    stmt_i64(stmt, filter->created_before_ms == 0 ? INT64_MAX : filter->created_before_ms);
+    stmt_i64(stmt, list_created_before_ms(filter));
 }
 
 /* The last id of a window that was full, else 0. */
@@ -79,36 +47,17 @@ static enum rc read_edge(struct stmt *edge, uint64_t *ret_id, struct err *err)
 
 /* ---- jobs */
 
-/* Which jobs a window is over. */
-enum way { WAY_ALL, WAY_NAMED, WAY_IN_STATE };
-
-/* By a name, or by a state that few jobs have; else by looking at all. */
-static enum way way_of(const struct filter *filter)
+static struct stmt job_stmt(struct db *db, const enum sql lists[JOB_LISTS],
+                            const struct filter *filter, const struct window *w)
 {
-    if (filter->name.len > 0)
-        return WAY_NAMED;
-    bool many = filter->state == JOB_ACTIVE || filter->state == JOB_COMPLETED;
-    return filter->state == 0 || many ? WAY_ALL : WAY_IN_STATE;
-}
-
-static struct stmt job_stmt(struct db *db, const enum sql ways[], const struct filter *filter,
-                            const struct window *w)
-{
-    enum way way = way_of(filter);
-    struct stmt stmt = db_stmt(db, ways[way]);
-    if (way == WAY_NAMED)
+    enum job_list list = job_list_of(filter);
+    struct stmt stmt = db_stmt(db, lists[list]);
+    if (list == JOB_LIST_NAMED)
         stmt_text(&stmt, filter->name);
-    if (way == WAY_IN_STATE)
+    if (list == JOB_LIST_IN_STATE)
         stmt_i64(&stmt, filter->state);
     bind_window(&stmt, w);
     return stmt;
-}
-
-static struct str tag_line(const struct filter *filter, struct arena *arena)
-{
-    if (filter->tag.len == 0)
-        return filter->tag;
-    return arena_printf(arena, "\n%.*s\n", STR_ARG(filter->tag)); /* as spec_tags_text has it */
 }
 
 /* Up to one job more than the page shows. */
@@ -116,14 +65,15 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
                          size_t limit, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    static const enum sql lists[] = {SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED, SQL_LIST_JOBS_IN_STATE};
+    static const enum sql lists[JOB_LISTS] = {SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED,
+                                              SQL_LIST_JOBS_IN_STATE};
     CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, filter, w);
     VEC(struct job_rec) jobs = {0};
     stmt_i64(&stmt, filter->state);
     stmt_text_or_null(&stmt, filter->queue);
     stmt_text_or_null(&stmt, filter->owner);
     stmt_text_or_null(&stmt, filter->team);
-    stmt_text_or_null(&stmt, tag_line(filter, arena));
+    stmt_text_or_null(&stmt, list_tag(filter, arena));
     bind_created(&stmt, filter);
     while (jobs.len <= limit) {
         bool found;
@@ -143,15 +93,13 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    static const enum sql edges[] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED, SQL_EDGE_JOBS_IN_STATE};
+    static const enum sql edges[JOB_LISTS] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED,
+                                              SQL_EDGE_JOBS_IN_STATE};
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
-    struct window w;
+    int64_t drift_ms;
     TRY(sqlite_snapshot(reader, &db, err));
-    TRY(window_open(&w, db, filter, page, err));
-    if (way_of(filter) != WAY_ALL)
-        w.scan_max = LIST_SPARSE_MAX;
-    if (filter->state != 0)
-        w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
+    TRY(read_drift(db, filter, &drift_ms, err));
+    struct window w = window_of_jobs(filter, page, drift_ms);
     TRY(scan_jobs(db, filter, &w, page->limit, arena, ret_page, err));
     if (ret_page->count > page->limit) {
         ret_page->count = page->limit;
@@ -164,31 +112,13 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
 
 /* ---- executions: two tables, one order */
 
-/* What one table gave: rows that fit, complete down to and including the id `floor`. */
-struct stretch {
-    struct exec_rec *execs; /* in the arena */
-    size_t count;
-    uint64_t floor; /* 0: to the very end */
-};
-
-/* Of a job; or of an end that is seldom: most executions are completed. */
-enum kin { KIN_ALL, KIN_OF_JOB, KIN_IN_STATE };
-
-static enum kin kin_of(const struct filter *filter)
+static struct stmt exec_stmt(struct db *db, const enum sql lists[EXEC_LISTS],
+                             const struct filter *filter, const struct window *w)
 {
-    if (filter->job_id != 0)
-        return KIN_OF_JOB;
-    bool seldom = exec_is_final(filter->state) && filter->state != EXEC_COMPLETED;
-    return seldom ? KIN_IN_STATE : KIN_ALL;
-}
-
-static struct stmt exec_stmt(struct db *db, const enum sql kins[], const struct filter *filter,
-                             const struct window *w)
-{
-    enum kin kin = kin_of(filter);
-    struct stmt stmt = db_stmt(db, kins[kin]);
-    if (kin != KIN_ALL)
-        stmt_u64(&stmt, kin == KIN_OF_JOB ? filter->job_id : filter->state);
+    enum exec_list list = exec_list_of(filter);
+    struct stmt stmt = db_stmt(db, lists[list]);
+    if (list != EXEC_LIST_ALL)
+        stmt_u64(&stmt, list == EXEC_LIST_OF_JOB ? filter->job_id : filter->state);
     bind_window(&stmt, w);
     return stmt;
 }
@@ -200,7 +130,7 @@ static enum rc scan_execs(struct stmt *list, const struct filter *filter, size_t
     CLEANUP(stmt_end) struct stmt stmt = *list;
     VEC(struct exec_rec) execs = {0};
     stmt_i64(&stmt, filter->state);
-    stmt_i64(&stmt, filter->state == EXEC_RUNNING ? EXEC_STOPPING : filter->state);
+    stmt_i64(&stmt, list_state_too(filter));
     stmt_text_or_null(&stmt, filter->queue);
     bind_created(&stmt, filter);
     while (execs.len <= limit) {
@@ -217,10 +147,10 @@ static enum rc scan_execs(struct stmt *list, const struct filter *filter, size_t
     return RC_OK;
 }
 
-/* Statements, by kin. What has not ended is not asked for by an end. */
+/* Executions that have not ended are not asked for by an end. */
 struct exec_table {
-    enum sql lists[3];
-    enum sql edges[3];
+    enum sql lists[EXEC_LISTS];
+    enum sql edges[EXEC_LISTS];
 };
 
 static const struct exec_table live_table = {
@@ -246,51 +176,20 @@ static enum rc read_stretch(struct db *db, const struct exec_table *table,
     return read_edge(&edge, &ret_stretch->floor, err);
 }
 
-/* Newest first. What lies below a floor of either table waits for the next page, since the other
- * rows of that depth are not known yet. */
-static struct exec_page merge(struct stretch *a, struct stretch *b, size_t limit,
-                              struct arena *arena)
-{
-    uint64_t floor = a->floor > b->floor ? a->floor : b->floor;
-    size_t max = a->count + b->count < limit ? a->count + b->count : limit;
-    struct exec_page page = {.execs = ARENA_ARRAY(arena, struct exec_rec, max)};
-    size_t i = 0;
-    size_t j = 0;
-    while (i < a->count || j < b->count) {
-        bool from_a = j == b->count || (i < a->count && a->execs[i].id > b->execs[j].id);
-        const struct exec_rec *next = from_a ? &a->execs[i++] : &b->execs[j++];
-        if (next->id < floor)
-            break;
-        if (page.count == limit) {
-            page.next = page.execs[limit - 1].id;
-            return page;
-        }
-        page.execs[page.count++] = *next;
-    }
-    page.next = floor;
-    return page;
-}
-
 enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
                           const struct page *page, struct arena *arena, struct exec_page *ret_page,
                           struct err *err)
 {
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
-    struct window w;
-    struct stretch live = {0};
-    struct stretch history = {0};
-    bool is_final = filter->state != 0 && exec_is_final(filter->state);
-    bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
+    struct stretch stretches[2] = {0};
+    int64_t drift_ms;
     TRY(sqlite_snapshot(reader, &db, err));
-    TRY(window_open(&w, db, filter, page, err));
-    if (kin_of(filter) == KIN_IN_STATE)
-        w.scan_max = LIST_SPARSE_MAX;
-    else if (filter->state == 0 && !is_live)
-        w.scan_max /= 2; /* a page's rows are shared by the two tables */
-    if (!is_final)
-        TRY(read_stretch(db, &live_table, filter, &w, page->limit, arena, &live, err));
-    if (!is_live)
-        TRY(read_stretch(db, &history_table, filter, &w, page->limit, arena, &history, err));
-    *ret_page = merge(&live, &history, page->limit, arena);
+    TRY(read_drift(db, filter, &drift_ms, err));
+    struct window w = window_of_execs(filter, page, drift_ms);
+    if (exec_list_has_live(filter))
+        TRY(read_stretch(db, &live_table, filter, &w, page->limit, arena, &stretches[0], err));
+    if (exec_list_has_history(filter))
+        TRY(read_stretch(db, &history_table, filter, &w, page->limit, arena, &stretches[1], err));
+    *ret_page = stretch_merge(stretches, COUNT_OF(stretches), page->limit, arena);
     return RC_OK;
 }

@@ -8,8 +8,8 @@
  *
  * And before a commit. Other connections read what the shared index of the log names, and that names
  * a transaction when its last frame was written; so the frame that ends one is never held back, nor
- * what stands before it. Then it makes no difference how durable commits are meant to be. What is
- * held back belongs to a transaction that is still open, of which a crash leaves nothing anyway. */
+ * what stands before it. Then it makes no difference how durable commits are meant to be. Bytes that are
+ * held back belong to a transaction that is still open, of which a crash leaves nothing anyway. */
 #pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -26,6 +26,6 @@ struct log_buffer {
 /* As the methods of the same names, for a log whose real methods are those of the buffer. */
 int log_buffer_write(struct log_buffer *b, sqlite3_file *file, const void *bytes, int len,
                      sqlite3_int64 at);
-/* Whatever is held back is in the file then. Fails as the real write does. */
+/* All that was held back is in the file then. Fails as the real write does. */
 int log_buffer_flush(struct log_buffer *b, sqlite3_file *file);
 void log_buffer_free(struct log_buffer *b);

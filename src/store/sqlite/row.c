@@ -28,7 +28,7 @@ static struct cell stmt_cell(const struct row *row, int at)
 static struct row_origin stmt_origin(const struct row *row)
 {
     const struct stmt *stmt = row->from;
-    return (struct row_origin){"file", stmt->db->path, sql_name(stmt->sql)};
+    return (struct row_origin){"file", stmt->db->path, sqlite_statements[stmt->sql].name};
 }
 
 struct row stmt_row(const struct stmt *stmt, struct arena *arena)

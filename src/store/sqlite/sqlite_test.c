@@ -1,4 +1,4 @@
-/* What only the SQLite store promises: one server per directory, modes, distrust. */
+/* Promises of the SQLite store alone: one server per directory, modes, distrust. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/sqlite/open_test.h"
@@ -200,7 +200,7 @@ static void copy_file(const char *from_dir, const char *to_dir, const char *name
     assert_int_equal(fclose(to), 0);
 }
 
-/* What a process would find that starts now, after this one was killed. */
+/* The store as a process would find it that starts now, after this one was killed. */
 static bool job_exists_after_a_crash(const char *dir, uint64_t id)
 {
     char *copy = temp_dir_new();

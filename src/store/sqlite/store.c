@@ -118,7 +118,7 @@ static enum rc open_files(struct sqlite_store *s, const char *dir, enum durabili
     vfs_begin(&s->vfs);
     TRY(db_open(&s->db, s->db_path, DB_WRITER, s->vfs.name, err));
     if (durability == DURABILITY_NORMAL)
-        TRY(db_exec(&s->db, sql_text(SQL_SYNC_NORMAL), err));
+        TRY(db_exec_whole(&s->db, SQL_SYNC_NORMAL, err));
     TRY(mover_start(s->db.handle, s->db_path, &s->mover, err));
     /* Opened once now, so that a file nobody can use stops the start and not the first command
      * that prints something. */
@@ -131,7 +131,7 @@ static enum rc open_files(struct sqlite_store *s, const char *dir, enum durabili
 enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,
                           struct err *err)
 {
-    /* Nobody asks SQLite how much memory it uses, and keeping count takes a lock around every
+    /* SQLite is never asked how much memory it uses, and keeping count takes a lock around every
      * allocation: 9 % of a turn's instructions. It can be said only before SQLite's first use;
      * later it is refused, and harmless. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

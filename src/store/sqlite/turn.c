@@ -33,7 +33,7 @@ enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, s
     return rc;
 }
 
-/* Who deletes or moves the files under us leaves us writing to what nobody will find again. */
+/* When the files were deleted or moved under us, we write to files that nobody will find again. */
 enum rc sqlite_check(struct store *store, struct err *err)
 {
     struct db *db = &sqlite_of(store)->db;

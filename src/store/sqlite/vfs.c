@@ -72,7 +72,7 @@ static int log_size(sqlite3_file *file, sqlite3_int64 *ret_bytes)
     return code != SQLITE_OK ? code : vfs_kind_of(file)->real->xFileSize(file, ret_bytes);
 }
 
-/* What is still held back belongs to no transaction that was kept. */
+/* Bytes that are still held back belong to no transaction that was kept. */
 static int log_close(sqlite3_file *file)
 {
     log_buffer_free(buffer_of(file));

@@ -28,7 +28,7 @@ struct mover {
 
 /* ---- the thread */
 
-/* What fails now is tried again when the log has grown, and in the end by the writer, whose commits say
+/* A move that fails now is tried again when the log has grown, and in the end by the writer, whose commits say
  * what is wrong with the disk. So nobody has to hear of it here. */
 static void move(struct mover *m)
 {

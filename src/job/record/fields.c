@@ -1,0 +1,67 @@
+#include "job/record/fields.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int64_t number_of_u64(const void *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+int64_t field_number(const struct field *field, const void *record)
+{
+    const char *at = (const char *)record + field->offset;
+    int64_t wide;
+    uint32_t narrow;
+    switch (field->kind) {
+    case FIELD_U64: return number_of_u64(at);
+    case FIELD_BOOL: return *(const bool *)at;
+    case FIELD_U32:
+    case FIELD_ENUM: memcpy(&narrow, at, sizeof narrow); return narrow;
+    case FIELD_I64: memcpy(&wide, at, sizeof wide); return wide;
+    case FIELD_TEXT: break;
+    }
+    assert(false && "a text is no number");
+    return 0;
+}
+
+void field_set_number(const struct field *field, void *record, int64_t value)
+{
+    char *at = (char *)record + field->offset;
+    uint32_t narrow = (uint32_t)value;
+    assert(value >= field->min && value <= field->max);
+    switch (field->kind) {
+    case FIELD_U64:
+    case FIELD_I64: memcpy(at, &value, sizeof value); return;
+    case FIELD_U32:
+    case FIELD_ENUM: memcpy(at, &narrow, sizeof narrow); return;
+    case FIELD_BOOL: *(bool *)at = value != 0; return;
+    case FIELD_TEXT: break;
+    }
+    assert(false && "a text is no number");
+}
+
+struct str field_text(const struct field *field, const void *record)
+{
+    struct str text;
+    assert(field->kind == FIELD_TEXT);
+    memcpy(&text, (const char *)record + field->offset, sizeof text);
+    return text;
+}
+
+void field_set_text(const struct field *field, void *record, struct str text)
+{
+    assert(field->kind == FIELD_TEXT);
+    memcpy((char *)record + field->offset, &text, sizeof text);
+}
+
+void fields_copy(const struct fields *fields, void *record, struct arena *arena)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            field_set_text(field, record, arena_str(arena, field_text(field, record)));
+    }
+}

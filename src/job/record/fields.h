@@ -1,0 +1,76 @@
+/* fields.h - the fields of a record as a list that code can walk.
+ *
+ * A record is stated once, as a macro with a line for each field (record_fields.h):
+ *
+ *     #define TEAM_FIELDS(F, T)                                                \
+ *         F(T, name,        name,        KEY,  F_TEXT)                         \
+ *         F(T, concurrency, concurrency, EDIT, F_U32)
+ *
+ * which tells the member of the struct, the column of the stores, the group and the kind. Columns
+ * and parameters in SQL ({team.columns}: store/sql/statement.h), binding, reading with distrust,
+ * keeping, copying and freeing are made of it, so a new field of such a record is its member, a
+ * line here and a migration for each store.
+ *
+ * Groups say when a field is written: KEY tells one record from another, BIRTH is written once,
+ * PROGRESS by changes of state, EDIT when a person changes it. A statement may name one group
+ * ({alert.progress.set :}). The order of the lines is that of columns and parameters; reading goes
+ * by position, so a store that selects `*` from a view depends on it.
+ *
+ * The list may also be expanded into straight-line code, with another F, where walking it shows in
+ * a measurement. Fields of a kind that is missing here get a kind of their own, with its bounds. */
+#pragma once
+#include "base/arena.h"
+#include "base/when.h"
+
+enum field_kind {
+    FIELD_U64,
+    FIELD_I64,
+    FIELD_U32,
+    FIELD_ENUM, /* of 4 bytes */
+    FIELD_BOOL,
+    FIELD_TEXT,
+};
+
+enum field_group { FIELD_ANY, FIELD_KEY, FIELD_BIRTH, FIELD_PROGRESS, FIELD_EDIT };
+
+struct field {
+    const char *column;
+    size_t offset; /* of the member */
+    enum field_group group;
+    enum field_kind kind;
+    int64_t min; /* of a number; a row with another one makes no sense */
+    int64_t max;
+};
+
+struct fields {
+    size_t bytes; /* of the record */
+    const struct field *items;
+    size_t len;
+};
+
+/* Kinds, with their bounds. */
+#define F_ID FIELD_U64, 1, INT64_MAX
+#define F_U64 FIELD_U64, 0, INT64_MAX
+#define F_I64 FIELD_I64, INT64_MIN, INT64_MAX
+#define F_U32 FIELD_U32, 0, UINT32_MAX
+#define F_MS FIELD_I64, 0, WHEN_MAX_MS /* a moment that can be printed, or 0 */
+#define F_RANGE(min, max) FIELD_I64, min, max
+#define F_ENUM(min, max) FIELD_ENUM, min, max
+#define F_BOOL FIELD_BOOL, 0, 1
+#define F_TEXT FIELD_TEXT, 0, 0
+
+/* Numbers beyond INT64_MAX, which databases do not have, are taken for that. */
+int64_t field_number(const struct field *field, const void *record);
+void field_set_number(const struct field *field, void *record, int64_t value);
+/* The text itself, to be read or replaced. */
+struct str field_text(const struct field *field, const void *record);
+void field_set_text(const struct field *field, void *record, struct str text);
+
+/* Whether a list of one group has it; FIELD_ANY: of all. */
+static inline bool field_is_in(const struct field *field, enum field_group group)
+{
+    return group == FIELD_ANY || field->group == group;
+}
+
+/* Replaces every text by a copy in the arena. */
+void fields_copy(const struct fields *fields, void *record, struct arena *arena);

@@ -1,0 +1,30 @@
+#include "job/record/record_fields.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+/* The bytes that a kind reads and writes. */
+#define KIND_BYTES(kind)                                                                           \
+    ((kind) == FIELD_TEXT                          ? sizeof(struct str)                            \
+     : (kind) == FIELD_BOOL                        ? sizeof(bool)                                  \
+     : (kind) == FIELD_U32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)                              \
+                                                   : sizeof(uint64_t))
+
+#define CHECK(type, member, column, group, kind, min, max)                                         \
+    static_assert(KIND_BYTES(kind) == sizeof(((struct type *)0)->member),                          \
+                  #type "." #member " is not of kind " #kind);
+#define CHECK_FIELD(type, member, column, group, ...)                                              \
+    CHECK(type, member, column, group, __VA_ARGS__)
+#define FIELD_ROW(type, member, column, group, ...)                                                \
+    {#column, offsetof(struct type, member), FIELD_##group, __VA_ARGS__},
+
+#define RECORD(name, type, LIST)                                                                   \
+    LIST(CHECK_FIELD, type)                                                                        \
+    static const struct field name##_items[] = {LIST(FIELD_ROW, type)};                            \
+    const struct fields name##_fields = {sizeof(struct type), name##_items, COUNT_OF(name##_items)};
+
+RECORD(queue, queue_rec, QUEUE_FIELDS)
+RECORD(team, team_rec, TEAM_FIELDS)
+RECORD(rate, rate_rec, RATE_FIELDS)
+RECORD(worker, worker_rec, WORKER_FIELDS)
+RECORD(alert, alert_rec, ALERT_FIELDS)

@@ -1,0 +1,198 @@
+-- list.sql - pages, newest first.
+--
+-- Every list has two statements. The first takes a window of at most :scan_max ids by an index and
+-- looks at those rows only, so that a filter which fits nothing costs a page and not the table.
+-- Rows come in the window's order, and a full page ends it early. The second, asked only when the
+-- page did not fill, names the last id of that window: there the next page goes on.
+
+-- token: in_window
+id >= :id_min AND id < :id_end
+
+-- token: job.listed
+-- As view job_row has them, with the window in front.
+j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec,
+        j.spec
+
+-- token: job.end
+-- OFFSET 0 keeps the look at the newest execution one by key, for the rows that pass everything
+-- else.
+LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
+    WHERE e.id = j.last_exec AND e.job_state IS NOT NULL
+        AND j.last_exec <> j.told OFFSET 0) h ON true
+
+-- token: job.fits
+(:state::bigint = 0 OR coalesce(h.job_state, j.state) = :state::bigint)
+    AND (:queue::text IS NULL OR j.queue = :queue::text)
+    AND (:owner::text IS NULL OR j.owner = :owner::text)
+    AND (:team::text IS NULL OR j.team = :team::text)
+    AND (:tag::text IS NULL OR strpos(j.tags, :tag::text) > 0)
+    AND j.created_ms >= :created_after_ms AND j.created_ms < :created_before_ms
+
+-- token: job.in_state
+-- Jobs that are neither active nor completed. Either the job's own row says so, …
+state = :in_state::bigint AND state <> {JOB_ACTIVE} AND {in_window}
+
+-- token: job.ended_in_state
+-- … or that of an execution, not necessarily the newest: a row that is found counts by the same
+-- rule as everywhere.
+job_state = :in_state::bigint AND job_state IN ({JOB_FAILED}, {JOB_CANCELLED})
+        AND job_id >= :id_min AND job_id < :id_end
+
+-- token: history.in_state
+state = :in_state::bigint AND state <> {EXEC_COMPLETED} AND {in_window}
+
+-- token: exec.fits
+-- :state_too is stopping when :state is running, since users see one as the other.
+(:state::bigint = 0 OR state IN (:state::bigint, :state_too::bigint))
+    AND (:queue::text IS NULL OR queue = :queue::text)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+
+-- name: list_alerts
+SELECT {alert.columns} FROM belfry.alert
+WHERE id < $1 ORDER BY id DESC LIMIT $2;
+
+-- name: list_alerts_pending
+SELECT {alert.columns} FROM belfry.alert
+WHERE state = {ALERT_PENDING} AND id < $1 ORDER BY id DESC LIMIT $2;
+
+-- name: list_sla_events_of_job
+SELECT {sla_event.columns}
+FROM belfry.sla_event WHERE job_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- name: list_sla_events_of_exec
+SELECT {sla_event.columns}
+FROM belfry.sla_event WHERE exec_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- name: list_rejected
+SELECT {rejected.columns} FROM belfry.rejected
+WHERE id < $1::bigint ORDER BY id DESC LIMIT $2::bigint;
+
+-- name: list_jobs
+SELECT {job.listed}
+FROM (SELECT * FROM belfry.job WHERE {in_window} ORDER BY id DESC LIMIT :scan_max) j
+{job.end}
+WHERE {job.fits}
+ORDER BY j.id DESC LIMIT :limit;
+
+-- name: edge_jobs
+SELECT id FROM belfry.job WHERE {in_window} ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_jobs_named
+SELECT {job.listed}
+FROM (SELECT * FROM belfry.job WHERE name = :name AND {in_window}
+    ORDER BY id DESC LIMIT :scan_max) j
+{job.end}
+WHERE {job.fits}
+ORDER BY j.id DESC LIMIT :limit;
+
+-- name: edge_jobs_named
+SELECT id FROM belfry.job WHERE name = :name AND {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_jobs_in_state
+-- A job may have several executions that ended so: a window of :scan_max rows of each kind has
+-- fewer jobs. It ends where the first of the two does, since behind that the other kind is not
+-- known yet.
+SELECT {job.listed}
+FROM (SELECT DISTINCT id FROM (
+        (SELECT id FROM belfry.job
+        WHERE {job.in_state} ORDER BY id DESC LIMIT :scan_max)
+        UNION ALL
+        (SELECT job_id FROM belfry.history
+        WHERE {job.ended_in_state}
+        ORDER BY job_id DESC LIMIT :scan_max)) e
+    WHERE id >= greatest(
+        (SELECT id FROM belfry.job
+        WHERE {job.in_state}
+        ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1),
+        (SELECT job_id FROM belfry.history
+        WHERE {job.ended_in_state}
+        ORDER BY job_id DESC LIMIT 1 OFFSET :scan_max::bigint - 1), 0)
+    ORDER BY id DESC) w
+JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
+{job.end}
+WHERE {job.fits}
+ORDER BY w.id DESC LIMIT :limit;
+
+-- name: edge_jobs_in_state
+SELECT max(id) FROM (
+    (SELECT id FROM belfry.job
+    WHERE {job.in_state}
+    ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1)
+    UNION ALL
+    (SELECT job_id FROM belfry.history
+    WHERE {job.ended_in_state}
+    ORDER BY job_id DESC LIMIT 1 OFFSET :scan_max::bigint - 1)) e
+HAVING count(*) > 0;
+
+-- name: list_live
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE {in_window} ORDER BY id DESC LIMIT :scan_max) r
+WHERE {exec.fits}
+ORDER BY id DESC LIMIT :limit;
+
+-- name: edge_live
+SELECT id FROM belfry.live WHERE {in_window} ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_live_of_job
+-- Here and below: what was made with the job is found by the job's row, the rest by the index. Two
+-- statements, so that each gives its rows in order and stops.
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE job_id = :job_id AND NOT first AND {in_window}
+    ORDER BY id DESC LIMIT :scan_max) r
+WHERE {exec.fits}
+ORDER BY id DESC LIMIT :limit;
+
+-- name: edge_live_of_job
+SELECT id FROM belfry.live WHERE job_id = :job_id AND NOT first AND {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_live_first
+SELECT r.* FROM belfry.live_rec r
+WHERE id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_window}
+    AND :scan_max::bigint > 0
+    AND {exec.fits} LIMIT :limit;
+
+-- name: list_history
+SELECT * FROM (SELECT * FROM belfry.history_rec WHERE {in_window}
+    ORDER BY id DESC LIMIT :scan_max) r
+WHERE {exec.fits}
+ORDER BY id DESC LIMIT :limit;
+
+-- name: edge_history
+SELECT id FROM belfry.history WHERE {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_history_in_state
+-- Of any but completed.
+SELECT * FROM (SELECT * FROM belfry.history_rec
+    WHERE {history.in_state} ORDER BY id DESC LIMIT :scan_max) r
+WHERE state IN (:state::bigint, :state_too::bigint) AND (:queue::text IS NULL
+    OR queue = :queue::text)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+ORDER BY id DESC LIMIT :limit;
+
+-- name: edge_history_in_state
+SELECT id FROM belfry.history
+WHERE {history.in_state}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_history_of_job
+-- The state stands in the index, so what does not fit is not fetched.
+SELECT r.* FROM (
+    SELECT id, state FROM belfry.history WHERE job_id = :job_id AND NOT first AND {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
+WHERE (:state::bigint = 0 OR w.state IN (:state::bigint, :state_too::bigint))
+    AND (:queue::text IS NULL OR r.queue = :queue::text)
+    AND r.created_ms >= :created_after_ms AND r.created_ms < :created_before_ms
+ORDER BY w.id DESC LIMIT :limit;
+
+-- name: edge_history_of_job
+SELECT id FROM belfry.history WHERE job_id = :job_id AND NOT first AND {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+
+-- name: list_history_first
+SELECT r.* FROM belfry.history_rec r
+WHERE id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_window}
+    AND :scan_max::bigint > 0
+    AND {exec.fits} LIMIT :limit;

@@ -1,0 +1,91 @@
+-- read.sql - one thing, or all of a kind, for readers.
+
+-- name: read_job
+SELECT {job.columns}, payload, trail
+FROM belfry.job_full WHERE id = $1;
+
+-- name: read_live
+SELECT r.*, '' AS result, l.trail FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
+WHERE r.id = $1;
+
+-- name: read_payload
+SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
+
+-- name: read_history
+SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
+WHERE r.id = $1 AND h.id = $1;
+
+-- name: read_attempts
+SELECT * FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
+
+-- name: read_grant
+-- Always one row: who asks about what never was is told so by NULLs.
+SELECT l.token, l.worker_id, coalesce(a.worker_id, h.attempt_worker)
+FROM (SELECT $1::bigint AS exec_id, $2::bigint AS token) q
+LEFT JOIN belfry.live l ON l.id = q.exec_id
+LEFT JOIN belfry.attempt a ON a.exec_id = q.exec_id AND a.token = q.token
+LEFT JOIN belfry.history h ON h.id = q.exec_id AND h.token = q.token;
+
+-- name: read_upstreams
+SELECT {dependency.columns} FROM belfry.dependency
+WHERE dependant = $1 ORDER BY upstream LIMIT $2;
+
+-- name: read_dependants
+SELECT {dependency.columns} FROM belfry.dependency
+WHERE upstream = $1 ORDER BY dependant LIMIT $2;
+
+-- name: read_calendar
+SELECT {calendar.columns}
+FROM belfry.calendar WHERE name = $1;
+
+-- name: read_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM belfry.calendar
+ORDER BY name;
+
+-- name: read_drift
+SELECT greatest((SELECT max(drift_ms) FROM belfry.partition),
+    (SELECT max(drift_ms) FROM belfry.turn), 0);
+
+-- name: read_tally
+-- Here and below: whole days as such, by the hour what is left at both ends, and what was not
+-- folded yet.
+SELECT "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM (
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally_day
+    WHERE scope = $1::bigint AND key = $2 AND day >= ($3::bigint + 23) / 24
+        AND day < $4::bigint / 24
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND key = $2
+        AND hour >= $3::bigint AND hour < least(($3::bigint + 23) / 24 * 24, $4::bigint)
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND key = $2
+        AND hour >= greatest(($3::bigint + 23) / 24, $4::bigint / 24) * 24 AND hour < $4::bigint
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally_delta
+    WHERE scope = $1::bigint AND key = $2 AND hour >= $3::bigint AND hour < $4::bigint) part
+GROUP BY "end", bucket;
+
+-- name: read_tally_keys
+SELECT key, coalesce(sum(count) FILTER (WHERE "end" = $1::bigint), 0)::bigint,
+    coalesce(sum(count) FILTER (WHERE "end" = $2::bigint), 0)::bigint,
+    coalesce(sum(count) FILTER (WHERE "end" NOT IN ($1::bigint, $2::bigint)), 0)::bigint AS failed
+FROM (
+    SELECT key, "end", count FROM belfry.tally_end
+    WHERE scope = $3::bigint AND day >= ($4::bigint + 23) / 24 AND day < $5::bigint / 24
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally
+    WHERE scope = $3::bigint AND hour >= $4::bigint
+        AND hour < least(($4::bigint + 23) / 24 * 24, $5::bigint)
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally
+    WHERE scope = $3::bigint AND hour >= greatest(($4::bigint + 23) / 24, $5::bigint / 24) * 24
+        AND hour < $5::bigint
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally_delta
+    WHERE scope = $3::bigint AND hour >= $4::bigint AND hour < $5::bigint) part
+GROUP BY key ORDER BY failed DESC, key LIMIT $6;
+
+-- name: read_counters
+SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
+GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;

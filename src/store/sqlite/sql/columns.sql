@@ -1,0 +1,118 @@
+-- columns.sql - the columns of each record, and sets of states, once. store/sql/statement.h tells
+-- how statements name them.
+
+-- columns: job
+-- In the order of row_job (store/sql/row.c).
+{job_head}, spec
+
+-- columns: job_head
+id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms, changed_ms,
+    last_exec
+
+-- columns: job_change
+-- Written by every change of a job.
+id key, version, state, priority, finished_ms, last_exec
+
+-- columns: job_edit
+-- Written by an edit besides, and by nothing else.
+id key, queue, team, tags, changed_ms, spec, payload
+
+-- columns: exec
+-- Executions in both tables, in the order of row_exec.
+{exec_birth}, {exec_progress}, error
+
+-- columns: exec_birth
+-- Of these only an edit of the job changes any.
+id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms
+
+-- columns: exec_moved
+-- Those that it changes.
+id key, queue, priority, slot_ms, nominal_ms
+
+-- columns: exec_progress
+-- Written by every step.
+state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+    sla_marks, token, worker_id, effect_done
+
+-- columns: exec_end
+-- Of executions that have ended.
+finished_ms, result, slot_last_ms, slot_count
+
+-- columns: exec_last
+-- The end of its job, and its last attempt, in the row of an execution that has ended.
+job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_started_ms,
+    attempt_ended_ms, attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail
+
+-- columns: attempt
+exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
+    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class, fingerprint, tail
+
+-- columns: letter
+-- In the order of row_letter.
+died_ms, exec_id, job_id, state, queue, name, owner, reason, class, fingerprint, line, error,
+    attempts, lost
+
+-- columns: claim
+kind, key, holder, until_ms, note
+
+-- columns: request
+id, key, holder, until_ms, note
+
+-- columns: breaker
+target, state, opened_ms, until_ms, probe
+
+-- columns: sla_event
+id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms, extended_ms,
+    queue, actor, reason, approver
+
+-- columns: dependency
+upstream, dependant, type, state
+
+-- columns: operation
+id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, died_before_ms, actor,
+    created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal
+
+-- columns: calendar
+name, version, policy, entry_count, changed_ms, changed_by, document
+
+-- columns: counter
+kind, queue, state, value
+
+-- columns: tally
+scope, key, hour, end, bucket, count, sum_ms
+
+-- columns: mail
+{mail_head}, body
+
+-- columns: mail_head
+bucket, kind, sent_ms, about, sender, value, number, name, actor
+
+-- columns: waiter
+upstream, exec_id, dependant, type, slot_ms
+
+-- columns: permit
+key, exec_id, bucket, granted, max, rank, ask, asked_ms
+
+-- columns: rejected
+id, at_ms, inbox_id, team, actor, reason, head
+
+-- columns: api_key
+id key, name, role, hash, created_ms
+
+-- columns: chunk
+exec_id, token, seq, attempt, stream, at_ms, bytes
+
+-- columns: checkpoint
+exec_id key, token, at_ms, bytes
+
+-- ---- states and kinds
+
+-- token: exec.waiting
+-- Their moment has not come.
+{EXEC_SCHEDULED}, {EXEC_RETRYING}
+
+-- token: job.over
+{JOB_COMPLETED}, {JOB_FAILED}, {JOB_CANCELLED}
+
+-- token: counter.kinds
+{COUNTER_JOBS}, {COUNTER_EXECS}, {COUNTER_LETTERS}

@@ -1,0 +1,163 @@
+-- list.sql - pages, newest first.
+--
+-- Every list has two statements. The first takes a window of at most :scan_max ids by an index and
+-- looks at those rows only, so that a filter which fits nothing costs a page and not the table.
+-- CROSS JOIN keeps the window in front, as a coroutine: rows come in its order, and a full page
+-- ends it early. The second, asked only when the page did not fill, names the last id of that
+-- window: there the next page goes on.
+
+-- token: in_window
+id >= :id_min AND id < :id_end
+
+-- token: job.fits
+(:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+    AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
+    AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+
+-- token: exec.fits
+-- :state_too is stopping when :state is running, since users see one as the other.
+(:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+
+-- token: jobs_in_state
+-- Those that are neither active nor completed. Either the job's own row says so, or that of an
+-- execution, not necessarily the newest: a row that is found counts by the same rule as everywhere.
+SELECT id FROM job WHERE state = :in_state AND state <> {JOB_ACTIVE} AND {in_window}
+    UNION
+    SELECT job_id FROM history
+    WHERE job_state = :in_state AND job_state IN ({JOB_FAILED}, {JOB_CANCELLED})
+        AND job_id >= :id_min AND job_id < :id_end
+    ORDER BY id DESC LIMIT :scan_max
+
+-- token: live_of_job
+-- The execution that was made with the job is found by the job's row, the others by the index.
+SELECT id FROM live
+    WHERE job_id = :job_id AND first = 0 AND {in_window}
+    UNION ALL
+    SELECT e.id FROM job j JOIN live e ON e.id = j.first_exec AND e.first <> 0
+    WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
+    ORDER BY id DESC
+
+-- token: history_of_job
+SELECT id FROM history
+    WHERE job_id = :job_id AND first = 0 AND {in_window}
+    UNION ALL
+    SELECT e.id FROM job j JOIN history e ON e.id = j.first_exec AND e.first <> 0
+    WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
+    ORDER BY id DESC
+
+-- name: list_alerts
+SELECT {alert.columns} FROM alert
+WHERE id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_alerts_pending
+SELECT {alert.columns} FROM alert
+WHERE state = {ALERT_PENDING} AND id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_rejected
+SELECT {rejected.columns} FROM rejected
+WHERE id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_jobs
+SELECT r.* FROM (
+    SELECT id FROM job
+    WHERE {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE {job.fits};
+
+-- name: edge_jobs
+SELECT id FROM job
+WHERE {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_jobs_named
+SELECT r.* FROM (
+    SELECT id FROM job
+    WHERE name = :name AND {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE {job.fits};
+
+-- name: edge_jobs_named
+SELECT id FROM job
+WHERE name = :name AND {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_jobs_in_state
+SELECT r.* FROM (
+    {jobs_in_state}) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE {job.fits};
+
+-- name: edge_jobs_in_state
+SELECT id FROM (
+    {jobs_in_state})
+LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_live
+SELECT r.* FROM (
+    SELECT id FROM live
+    WHERE {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN live_row r ON r.id = w.id
+WHERE {exec.fits};
+
+-- name: edge_live
+SELECT id FROM live
+WHERE {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_live_of_job
+SELECT r.* FROM (
+    {live_of_job} LIMIT :scan_max) w
+CROSS JOIN live_row r ON r.id = w.id
+WHERE {exec.fits};
+
+-- name: edge_live_of_job
+{live_of_job} LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history
+SELECT r.* FROM (
+    SELECT id FROM history
+    WHERE {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE {exec.fits};
+
+-- name: edge_history
+SELECT id FROM history
+WHERE {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history_in_state
+-- Of any but completed.
+SELECT r.* FROM (
+    SELECT id FROM history
+    WHERE state = :in_state AND state <> {EXEC_COMPLETED} AND {in_window}
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE {exec.fits};
+
+-- name: edge_history_in_state
+SELECT id FROM history
+WHERE state = :in_state AND state <> {EXEC_COMPLETED} AND {in_window}
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history_of_job
+SELECT r.* FROM (
+    {history_of_job} LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE {exec.fits};
+
+-- name: edge_history_of_job
+{history_of_job} LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_sla_events_of_job
+SELECT {sla_event.columns}
+FROM sla_event WHERE job_id = :job_id AND id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_sla_events_of_exec
+SELECT {sla_event.columns}
+FROM sla_event WHERE exec_id = :exec_id AND id < :before ORDER BY id DESC LIMIT :limit;

@@ -1,0 +1,74 @@
+-- read.sql - one thing, or all of a kind, for readers.
+
+-- name: read_job
+SELECT * FROM job_full WHERE id = :id;
+
+-- name: read_live
+SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHERE r.id = :id;
+
+-- name: read_payload
+SELECT payload FROM exec_payload WHERE exec_id = :exec_id;
+
+-- name: read_history
+SELECT r.*, h.result, h.trail FROM history_row r JOIN history h ON h.id = r.id WHERE r.id = :id;
+
+-- name: read_attempts
+SELECT * FROM attempt_row WHERE exec_id = :exec_id ORDER BY token;
+
+-- name: read_grant
+-- Always one row: who asks about what never was is told so by NULLs.
+SELECT l.token, l.worker_id, coalesce(a.worker_id, h.attempt_worker)
+FROM (SELECT :exec_id AS exec_id, :token AS token) q
+LEFT JOIN live l ON l.id = q.exec_id
+LEFT JOIN attempt a ON a.exec_id = q.exec_id AND a.token = q.token
+LEFT JOIN history h ON h.id = q.exec_id AND h.token = q.token;
+
+-- name: read_upstreams
+SELECT {dependency.columns} FROM dependency
+WHERE dependant = :job_id ORDER BY upstream LIMIT :max;
+
+-- name: read_dependants
+SELECT {dependency.columns} FROM dependency
+WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
+
+-- name: read_calendar
+SELECT {calendar.columns}
+FROM calendar WHERE name = :name;
+
+-- name: read_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM calendar ORDER BY name;
+
+-- name: read_drift
+SELECT max(drift_ms) FROM partition;
+
+-- name: read_tally
+-- Here and below: whole days as such, and by the hour what is left at both ends.
+SELECT end, bucket, sum(count), sum(sum_ms) FROM (
+    SELECT end, bucket, count, sum_ms FROM tally_day
+    WHERE scope = :scope AND key = :key AND day >= (:from + 23) / 24 AND day < :until / 24
+    UNION ALL
+    SELECT end, bucket, count, sum_ms FROM tally
+    WHERE scope = :scope AND key = :key AND hour >= :from AND hour < min((:from + 23) / 24 * 24,
+        :until)
+    UNION ALL
+    SELECT end, bucket, count, sum_ms FROM tally
+    WHERE scope = :scope AND key = :key AND hour >= max((:from + 23) / 24, :until / 24) * 24
+        AND hour < :until)
+GROUP BY end, bucket;
+
+-- name: read_tally_keys
+SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :deduplicated, count, 0)),
+    sum(iif(end IN (:completed, :deduplicated), 0, count)) AS failed
+FROM (
+    SELECT key, end, count FROM tally_end
+    WHERE scope = :scope AND day >= (:from + 23) / 24 AND day < :until / 24
+    UNION ALL
+    SELECT key, end, count FROM tally INDEXED BY tally_hour
+    WHERE scope = :scope AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
+    UNION ALL
+    SELECT key, end, count FROM tally INDEXED BY tally_hour
+    WHERE scope = :scope AND hour >= max((:from + 23) / 24, :until / 24) * 24 AND hour < :until)
+GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
+
+-- name: read_counters
+SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
