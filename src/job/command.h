@@ -9,6 +9,7 @@
 #include "job/poll.h"
 #include "job/spec.h"
 
+/* Each has a row in job/command_facts.c. */
 enum command_kind {
     CMD_SUBMIT = 1,
     CMD_CANCEL_JOB,
@@ -40,6 +41,7 @@ enum command_kind {
     CMD_CALENDAR,   /* put or delete one */
     CMD_FENCE,      /* whether a token still owns a run */
     CMD_STATS,
+    COMMAND_KINDS,
 };
 
 /* A request that its sender may send again, and that is to be done once (engine/submit/idempotency.c). */

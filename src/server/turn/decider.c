@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "job/command_facts.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
@@ -203,7 +204,7 @@ static void step_without_store(struct decider *d, struct command **commands, siz
     bool may_poll = has_grace(d);
     for (size_t i = 0; i < count; i++) { /* to the front, in their order */
         struct command *cmd = commands[i];
-        if (!engine_works_away(cmd) || (cmd->kind == CMD_POLL && !may_poll))
+        if (!command_facts(cmd->kind)->works_in_outage || (cmd->kind == CMD_POLL && !may_poll))
             continue;
         commands[i] = commands[away];
         commands[away++] = cmd;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/plant.h"
 #include "base/vec.h"
+#include "job/command_facts.h"
 #include "server/turn/bisect.h"
 #include "server/turn/rules.h"
 #include "server/turn/rules_memo.h"
@@ -300,40 +301,13 @@ static bool keeps_settings(const struct turn *t)
 
 bool turn_is_ours(const struct turn *t, const struct command *cmd)
 {
-    switch (cmd->kind) {
-    case CMD_CANCEL_JOB:
-    case CMD_CANCEL_EXEC:
-    case CMD_RETRY_EXEC:
-    case CMD_PAUSE_JOB:
-    case CMD_RESUME_JOB:
-    case CMD_TRIGGER_JOB:
-    case CMD_EXTEND_SLA:
-    case CMD_EXPLAIN_JOB:
-    case CMD_EXPLAIN_EXEC:
-    case CMD_DRAIN:
-    case CMD_RETRY_LETTER:
-    case CMD_DISCARD_LETTER:
-    case CMD_FENCE: return owns(t, cmd->target.id);
-    case CMD_EDIT_JOB: return owns(t, cmd->edit.id);
-    case CMD_ALERT_SENT: return owns(t, cmd->alert.id);
-    /* These make an id, or are about what each server has: anybody who owns something. */
-    case CMD_SUBMIT:
-    case CMD_REGISTER:
-    case CMD_RESET_BREAKER:
-    case CMD_OPERATE: return ownership_set(&t->owned).bits != 0;
-    case CMD_QUEUE:
-        return keeps_settings(t) ||
-               (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency && !cmd->queue.forget);
-    case CMD_TEAM: return keeps_settings(t) || !cmd->team.set_concurrency;
-    case CMD_CALENDAR: return keeps_settings(t);
-    case CMD_POLL:
-    case CMD_HANGUP:
-    case CMD_WORKERS:
-    case CMD_QUEUES:
-    case CMD_TEAMS:
-    case CMD_BREAKERS:
-    case CMD_OPERATIONS:
-    case CMD_STATS: break;
+    switch (command_place(cmd)) {
+    case PLACE_OWNER: return owns(t, command_id(cmd));
+    case PLACE_ANY_OWNER:
+    case PLACE_ALL_OWNERS: return ownership_set(&t->owned).bits != 0;
+    case PLACE_FIRST: return keeps_settings(t);
+    case PLACE_ASKED:
+    case PLACE_ALL: break;
     }
     return true;
 }
@@ -555,7 +529,7 @@ void turn_run_outage(struct turn *t, struct command *const *commands, size_t cou
     engine_begin(t->engine, now, &t->arena);
     engine_outage(t->engine);
     for (size_t i = 0; i < count; i++) {
-        assert(engine_works_away(commands[i]));
+        assert(command_facts(commands[i]->kind)->works_in_outage);
         engine_decide(t->engine, commands[i]);
     }
     (void)engine_seal(t->engine);
