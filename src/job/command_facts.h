@@ -17,9 +17,9 @@ enum command_place {
 
 /* Whether a request may be sent again when it was sent to another server and no answer came. */
 enum command_repeat {
-    REPEAT_NEVER,    /* doing it twice does harm */
-    REPEAT_FREELY,   /* doing it twice is doing it once, and is answered alike */
-    REPEAT_IN_DOUBT, /* doing it twice is doing it once, but the second answer is a refusal */
+    REPEAT_NEVER = 1, /* doing it twice does harm */
+    REPEAT_FREELY,    /* doing it twice is doing it once, and is answered alike */
+    REPEAT_IN_DOUBT,  /* doing it twice is doing it once, but the second answer is a refusal */
 };
 
 /* What the id in a command, or in the path of a route, belongs to. */

@@ -41,7 +41,7 @@ static void only_of(struct filter *f, uint64_t job_id)
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
-    struct filter *f = &r->filter;
+    struct filter *f = &r->list.filter;
     struct str text;
     struct err err;
     (void)http_request_param(r->http, STR("queue"), &f->queue);
@@ -87,7 +87,7 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
     struct str text;
     request_page(r, errors);
     if (http_request_param(r->http, STR("cursor"), &text) &&
-        !parse_cursor(text, filter_hash(kind, &r->filter), &r->page.before))
+        !parse_cursor(text, filter_hash(kind, &r->list.filter), &r->list.page.before))
         field_error(errors, r->arena, STR("cursor"),
                     "is not a next_cursor of a list with these filters");
 }
@@ -96,13 +96,13 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
 
 static void add_total(struct request *r, const struct counter *c, const struct list_kind *kind)
 {
-    const struct filter *f = &r->filter;
+    const struct filter *f = &r->list.filter;
     bool running = kind->counter == COUNTER_EXECS && f->state == EXEC_RUNNING;
     bool state_fits =
         f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
     bool queue_fits = f->queue.len == 0 || str_eq(f->queue, c->queue);
     if (c->kind == kind->counter && state_fits && queue_fits)
-        r->total += c->value;
+        r->list.total += c->value;
 }
 
 /* Some queues were forgotten, and their numbers stand together: what ended in one of them may be listed, and
@@ -120,18 +120,15 @@ static bool has_forgotten(const struct stats_view *stats, const struct list_kind
 static void count_then_look(struct request *r)
 {
     const struct list_kind *kind = r->own;
-    const struct filter *f = &r->filter;
+    const struct filter *f = &r->list.filter;
     const struct stats_view *stats = &r->cmd.reply.stats;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
-    r->total = 0;
+    r->list.total = 0;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
-    r->total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
-    r->total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
-                            f->job_id != 0 || f->created_after_ms != 0 || f->created_before_ms != 0;
+    r->list.total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
+    r->list.total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
+                                 f->job_id != 0 || f->created_after_ms != 0 ||
+                                 f->created_before_ms != 0;
     request_to_query(r, kind->look);
 }
 
@@ -155,12 +152,12 @@ static void end_list(struct request *r, struct json_writer *w, uint64_t next)
         json_put_null(w, "next_cursor");
     } else {
         id_format(cursor, "", next);
-        id_format(cursor + ID_DIGITS, "", filter_hash(kind, &r->filter));
+        id_format(cursor + ID_DIGITS, "", filter_hash(kind, &r->list.filter));
         json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
     }
-    if (r->total >= 0) {
-        json_put_int(w, "total", r->total);
-        json_put_bool(w, "total_is_estimate", r->total_is_estimate);
+    if (r->list.total >= 0) {
+        json_put_int(w, "total", r->list.total);
+        json_put_bool(w, "total_is_estimate", r->list.total_is_estimate);
     }
     json_close(w);
 }
@@ -169,7 +166,7 @@ static void look_jobs(struct request *r, struct reader *reader)
 {
     struct job_page page;
     struct json_writer w;
-    r->rc = reader->ops->jobs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
+    r->rc = reader->ops->jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err);
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
@@ -187,7 +184,7 @@ static void look_executions(struct request *r, struct reader *reader)
 {
     struct exec_page page;
     struct json_writer w;
-    r->rc = reader->ops->execs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
+    r->rc = reader->ops->execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err);
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
@@ -200,7 +197,7 @@ static void look_alerts(struct request *r, struct reader *reader)
 {
     struct alert_page page;
     struct json_writer w;
-    r->rc = reader->ops->alerts(reader, 0, &r->page, r->arena, &page, &r->err);
+    r->rc = reader->ops->alerts(reader, 0, &r->list.page, r->arena, &page, &r->err);
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
@@ -213,7 +210,7 @@ static void look_rejected(struct request *r, struct reader *reader)
 {
     struct rejected_page page;
     struct json_writer w;
-    r->rc = reader->ops->rejected(reader, &r->page, r->arena, &page, &r->err);
+    r->rc = reader->ops->rejected(reader, &r->list.page, r->arena, &page, &r->err);
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
@@ -226,8 +223,8 @@ static void look_sla_events(struct request *r, struct reader *reader)
 {
     struct sla_page page;
     struct json_writer w;
-    r->rc =
-        reader->ops->sla_events(reader, r->filter.job_id, 0, &r->page, r->arena, &page, &r->err);
+    r->rc = reader->ops->sla_events(reader, r->list.filter.job_id, 0, &r->list.page, r->arena,
+                                    &page, &r->err);
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
@@ -273,8 +270,8 @@ static void list_things(struct request *r, struct list_kind *kind)
         return;
     }
     r->own = kind;
-    if (r->want_total)
-        request_to_turn(r, CMD_STATS, count_then_look);
+    if (r->list.want_total)
+        request_to_turn_as(r, CMD_STATS, count_then_look);
     else
         request_to_query(r, kind->look);
 }
@@ -299,7 +296,7 @@ void api_job_sla_events(struct request *r)
     uint64_t job_id;
     if (!request_path_id(r, ID_JOB, &job_id))
         return;
-    only_of(&r->filter, job_id);
+    only_of(&r->list.filter, job_id);
     list_things(r, &sla_list);
 }
 
@@ -313,6 +310,6 @@ void api_job_executions(struct request *r)
     uint64_t job_id;
     if (!request_path_id(r, ID_JOB, &job_id))
         return;
-    only_of(&r->filter, job_id);
+    only_of(&r->list.filter, job_id);
     list_things(r, &run_list);
 }
