@@ -137,7 +137,8 @@ OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/
 endif
 # What reads bytes from outside, and what that stands on.
 ifeq ($(VARIANT),fuzz)
-OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% server/config/settings% cli/crontab%) \
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% engine/core/engine_defaults% \
+          server/config/settings% cli/crontab%) \
           $(LLHTTP_OBJS),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)

@@ -1,6 +1,7 @@
 #include "server/docs.h"
 #include "base/buf.h"
 #include "server/api/route_table.h"
+#include "server/config/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ static const struct {
     void (*print)(struct buf *out);
 } tables[] = {
     {"routes", route_table_print},
+    {"settings", settings_table_print},
 };
 
 int docs_command(int argc, char **argv)
@@ -24,6 +26,6 @@ int docs_command(int argc, char **argv)
         fwrite(out.ptr, 1, out.len, stdout);
         return 0;
     }
-    fputs("usage: belfry docs routes\n", stderr);
+    fputs("usage: belfry docs routes|settings\n", stderr);
     return 2;
 }

@@ -19,14 +19,14 @@ static void answer_registered(struct request *r)
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     welcome_print(&out, &(struct welcome){
                             .worker_id = r->cmd.reply.worker_id,
-                            .lease_ms = (int64_t)options->lease_ms,
-                            .park_ms = (int64_t)options->park_ms,
-                            .kill_grace_ms = (int64_t)options->kill_grace_ms,
+                            .lease_ms = options->engine.lease_ms,
+                            .park_ms = options->engine.park_ms,
+                            .kill_grace_ms = options->engine.kill_grace_ms,
                             .output_bytes_max = (int64_t)options->output_bytes_max,
                             .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
                             .checkpoint_ms = (int64_t)options->checkpoint_ms,
                             .outage_grace_ms = (int64_t)options->outage_grace_ms,
-                            .forget_ms = (int64_t)options->forget_ms,
+                            .forget_ms = options->engine.forget_ms,
                         });
     request_answer(r, 201, buf_str(&out));
 }
@@ -131,7 +131,7 @@ void api_worker_logs(struct request *r)
 static void answer_workers(struct request *r)
 {
     /* Twice the longest park without a word: it has missed a poll. */
-    int64_t away_ms = 2 * (int64_t)r->server->options->park_ms;
+    int64_t away_ms = 2 * r->server->options->engine.park_ms;
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);

@@ -93,7 +93,7 @@ static void keep_all(struct output_log *t)
 bool tail_deletes_nothing(const struct output_log *t, struct moment now)
 {
     return deletions_wait(now, atomic_load(&t->server->deletes_from_ms),
-                          (int64_t)t->server->options->clock_delete_wait_ms);
+                          t->server->options->engine.delete_wait_ms);
 }
 
 static void trim(struct output_log *t)
