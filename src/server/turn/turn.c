@@ -97,84 +97,25 @@ static void load_damaged(void *arg, uint64_t exec_id)
     turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
 }
 
-static enum rc load_worker(void *arg, const struct worker_rec *worker, struct err *err)
-{
-    struct turn *t = arg;
-    (void)err;
-    engine_load_worker(t->engine, worker);
-    return RC_OK;
-}
-
-static enum rc load_counter(void *arg, const struct counter *counter, struct err *err)
-{
-    struct turn *t = arg;
-    (void)err;
-    engine_load_counter(t->engine, counter);
-    return RC_OK;
-}
-
-static enum rc load_queue(void *arg, const struct queue_rec *queue, struct err *err)
-{
-    (void)err;
-    engine_load_queue(((struct turn *)arg)->engine, queue);
-    return RC_OK;
-}
-
-static enum rc load_team(void *arg, const struct team_rec *team, struct err *err)
-{
-    (void)err;
-    engine_load_team(((struct turn *)arg)->engine, team);
-    return RC_OK;
-}
-
-static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err)
-{
-    (void)err;
-    engine_load_rate(((struct turn *)arg)->engine, rate);
-    return RC_OK;
-}
-
-static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct err *err)
-{
-    (void)err;
-    engine_load_breaker(((struct turn *)arg)->engine, breaker);
-    return RC_OK;
-}
-
-static enum rc load_permit(void *arg, const struct permit_rec *permit, struct err *err)
-{
-    (void)err;
-    engine_load_permit(((struct turn *)arg)->engine, permit);
-    return RC_OK;
-}
-
-static enum rc load_waiter(void *arg, const struct waiter_rec *waiter, struct err *err)
-{
-    (void)err;
-    engine_load_waiter(((struct turn *)arg)->engine, waiter);
-    return RC_OK;
-}
-
-static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
-{
-    (void)err;
-    engine_load_dependency(((struct turn *)arg)->engine, dependency);
-    return RC_OK;
-}
-
-static enum rc load_clock(void *arg, const struct clock_rec *clock, struct err *err)
-{
-    (void)err;
-    engine_load_clock(((struct turn *)arg)->engine, clock);
-    return RC_OK;
-}
-
-static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
-{
-    (void)err;
-    engine_load_operation(((struct turn *)arg)->engine, operation);
-    return RC_OK;
-}
+/* What the engine takes as it is. */
+#define LOADER(name, record)                                                                       \
+    static enum rc load_##name(void *arg, const record *rec, struct err *err)                      \
+    {                                                                                              \
+        (void)err;                                                                                 \
+        engine_load_##name(((struct turn *)arg)->engine, rec);                                     \
+        return RC_OK;                                                                              \
+    }
+LOADER(worker, struct worker_rec)
+LOADER(counter, struct counter)
+LOADER(queue, struct queue_rec)
+LOADER(team, struct team_rec)
+LOADER(rate, struct rate_rec)
+LOADER(breaker, struct breaker_rec)
+LOADER(permit, struct permit_rec)
+LOADER(waiter, struct waiter_rec)
+LOADER(dependency, struct dependency_rec)
+LOADER(clock, struct clock_rec)
+LOADER(operation, struct operation_rec)
 
 static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
 {
