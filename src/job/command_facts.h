@@ -39,6 +39,7 @@ struct command_facts {
     enum command_subject subject;
     bool takes_key;       /* an idempotency key: it makes something, which must not be made twice */
     bool works_in_outage; /* it is decided also while the store takes no commits */
+    enum reply_kind reply;
 };
 
 const struct command_facts *command_facts(enum command_kind kind);

@@ -146,8 +146,8 @@ bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id
 /* The name in the path, as it was meant, checked; field is what a problem calls it. */
 bool request_path_name(struct request *r, const char *field, name_check *check,
                        struct str *ret_name);
-/* Of a call about one thing: there are no parameters, and the path has an id of its route's subject,
- * which goes into r->cmd.target. */
+/* Of a call about one thing: there are no parameters, and the path has an id of its route's
+ * subject, which goes into r->cmd.target. */
 bool request_target(struct request *r);
 /* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
  * value that can be read: none is passed over. */

@@ -22,8 +22,8 @@ struct route {
     enum command_subject subject; /* of the id in the path */
 };
 
-/* The route of a method (HEAD is served as GET) and a path, with what its {} stand for in r; or NULL,
- * and ret_allow lists the methods that the path would take. */
+/* The route of r's method (HEAD is served as GET) and path, with what its {} stand for in r; or
+ * NULL, and ret_allow lists the methods that the path would take. */
 const struct route *route_find(struct request *r, struct buf *ret_allow);
 
 /* What is true of its command, and of the call. */

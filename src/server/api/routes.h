@@ -10,7 +10,7 @@ enum command_repeat routes_repeat(const struct request *r);
  * it has answered: no such thing, or not for this caller. A body that comes with it need not be
  * read then. */
 bool routes_admit(struct request *r, bool body_follows);
-/* Hands a request that was admitted to its handler, here or on the server that has to decide about it. */
+/* Hands a request that was admitted to its handler, here or on the server that has to decide. */
 void routes_serve(struct request *r);
 /* To its handler, here, from the beginning. */
 void routes_handle(struct request *r);

@@ -69,8 +69,8 @@ struct server_options {
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
     uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
 
-    /* The engine's own settings: leases, limits, alerts, breakers, and how long things are kept. What
-     * else it is told (payload_bytes_max, alerts.deliver) follows from the above. */
+    /* The engine's own settings: leases, limits, alerts, breakers, how long things are kept. Of
+     * what it is told besides, payload_bytes_max and alerts.deliver follow from the above. */
     struct engine_options engine;
 
     /* Worked out from the above by server_options_parse. */

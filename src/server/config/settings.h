@@ -1,11 +1,12 @@
 /* settings.h - every setting of a server in one table.
  *
  * A row says what a setting is called, where it lives in `struct server_options` (of which the
- * engine's options are a part), its default, its range, and a line of help. The name is the key in the config file (`lease_ms`), BELFRY_ and the
- * name in capitals in the environment (`BELFRY_LEASE_MS`), and the left side of `--set
- * lease_ms=20000`; the settings that users change most have flags of their own (`--listen`), see
- * options.c. A value is the same text wherever it comes from: times take a number of milliseconds
- * or a duration ("20s"), sizes a number of bytes or one with KiB, MiB or GiB behind it.
+ * engine's options are a part), its default, its range, and a line of help. The name is the key in
+ * the config file (`lease_ms`), BELFRY_ and the name in capitals in the environment
+ * (`BELFRY_LEASE_MS`), and the left side of `--set lease_ms=20000`; the settings that users change
+ * most have flags of their own (`--listen`), see options.c. A value is the same text wherever it
+ * comes from: times take a number of milliseconds or a duration ("20s"), sizes a number of bytes or
+ * one with KiB, MiB or GiB behind it.
  *
  * Precedence: flag, environment, config file, default. The sources are applied in the opposite
  * order, each overwriting what a weaker one said. */
@@ -65,7 +66,7 @@ enum rc settings_from_values(struct server_options *options, const struct settin
 
 /* The value of a number, a size or a time. */
 uint64_t settings_quantity(const struct server_options *options, const struct setting *setting);
-/* The default as a user would write it; ret_text holds WHEN_TEXT_MAX, and is used when it must be. */
+/* The default as a user would write it, in ret_text (of WHEN_TEXT_MAX) if it has to be printed. */
 struct str settings_default_text(const struct setting *setting, char *ret_text);
 
 /* For the help page: a line per setting with its name, default and meaning. */
