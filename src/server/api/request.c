@@ -37,7 +37,7 @@ void request_send_home(struct request *r)
 }
 
 /* A thread that is too busy has not taken it. */
-static void was_sent(struct request *r, enum rc rc)
+static void fail_unless_sent(struct request *r, enum rc rc)
 {
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
@@ -77,7 +77,7 @@ static void to_turn(struct request *r, enum command_kind kind, request_step *hom
     r->cmd.arena = r->arena;
     r->home = home;
     r->done = done;
-    was_sent(r, decider_send(r->server->decider, r));
+    fail_unless_sent(r, decider_send(r->server->decider, r));
 }
 
 void request_to_turn(struct request *r, request_step *done)
@@ -116,7 +116,7 @@ void request_to_query_first(struct request *r, request_look *look, request_step 
     r->look = look;
     r->home = take_result;
     r->done = done;
-    was_sent(r, queries_send(r->server->queries, r));
+    fail_unless_sent(r, queries_send(r->server->queries, r));
 }
 
 void request_to_query(struct request *r, request_look *look)
@@ -129,7 +129,7 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
 {
     r->home = take_result;
     r->done = done;
-    was_sent(r, send(r->server->tail, r));
+    fail_unless_sent(r, send(r->server->tail, r));
 }
 
 /* ---- answering */

@@ -200,6 +200,19 @@ TEST(the_engine_s_defaults_are_within_the_bounds_of_their_settings)
     assert_true(o.engine.alerts.sla);
 }
 
+TEST(the_help_of_a_flag_tells_the_default_of_its_setting)
+{
+    char text[WHEN_TEXT_MAX];
+    for (size_t i = 0; i < server_opts.count; i++) {
+        const struct opt *opt = &server_opts.table[i];
+        const struct setting *s = settings_find(str_c(opt->name));
+        struct str value = s == NULL ? STR("") : settings_default_text(s, text);
+        struct str shown = arena_printf(&arena, "(%.*s)", STR_ARG(value));
+        if (value.len > 0 && strstr(opt->help, arena_zstr(&arena, shown)) == NULL)
+            fail_msg("--%s does not tell its default %.*s", opt->name, STR_ARG(shown));
+    }
+}
+
 TEST(a_setting_of_32_bits_leaves_its_neighbour_alone)
 {
     struct server_options o = PARSE("--set", "breaker_percent=77");
