@@ -10,7 +10,7 @@
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
 #   make chaos      minutes of a cluster whose parts die; report in tests/night/chaos.txt
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
-#   make format     mends the layout
+#   make format     mends the layout                make docs        tables that the program prints
 #   make install PREFIX=/usr/local                  make clean
 #
 # Every compiler and every variant has an object directory of its own (build/gcc, build/clang,
@@ -143,7 +143,8 @@ OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/
 endif
 # What reads bytes from outside, and what that stands on.
 ifeq ($(VARIANT),fuzz)
-OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% server/config/settings% cli/crontab%) \
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% engine/core/engine_defaults% \
+          server/config/settings% cli/crontab%) \
           $(LLHTTP_OBJS),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
@@ -161,7 +162,7 @@ compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) $(test_flags) -MMD
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
 .PHONY: build check check-pg check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night chaos \
-        tidy tidy-deep format install \
+        tidy tidy-deep docs format install \
         clean test tests
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -318,6 +319,10 @@ night:
 
 tidy:
 	$(Q)scripts/tidy
+
+# The tables of docs/ that the program prints.
+docs: $(BIN)
+	$(Q)scripts/docs write
 
 format:
 	$(Q)find src tests -name '*.[ch]' | xargs clang-format -i

@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "bench/command.h"
 #include "cli/commands.h"
+#include "server/docs.h"
 #include "server/turn/command.h"
 #include "worker/command.h"
 
@@ -43,6 +44,7 @@ static const struct command commands[] = {
     {"bench", bench_command, "measure what this machine can do"},
     {"version", version_command, "print the version"},
     {"help", help, "explain a command"},
+    {"docs", docs_command, NULL}, /* of use to the pages in docs/ only */
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

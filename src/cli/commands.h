@@ -35,7 +35,7 @@ int version_command(int argc, char **argv);
 struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *summary;
+    const char *summary; /* NULL: no user needs it, and `help` leaves it out */
 };
 
 /* NULL when there is none of that name. */

@@ -58,8 +58,10 @@ int help_command(const struct command *commands, size_t count, int argc, char **
         return command == NULL ? help_unknown(argv[1]) : help_about(command);
     }
     fputs(intro, stdout);
-    for (size_t i = 0; i < count; i++)
-        printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < count; i++) {
+        if (commands[i].summary != NULL)
+            printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+    }
     fputs(outro, stdout);
     return CLI_OK;
 }

@@ -9,6 +9,7 @@
 #include "job/poll.h"
 #include "job/spec.h"
 
+/* Each has a row in job/command_facts.c. */
 enum command_kind {
     CMD_SUBMIT = 1,
     CMD_CANCEL_JOB,
@@ -40,6 +41,7 @@ enum command_kind {
     CMD_CALENDAR,   /* put or delete one */
     CMD_FENCE,      /* whether a token still owns a run */
     CMD_STATS,
+    COMMAND_KINDS,
 };
 
 /* A request that its sender may send again, and that is to be done once (engine/submit/idempotency.c). */
@@ -167,6 +169,21 @@ struct stats_view {
     struct store_cost cost; /* filled in by whoever knows the store, not by the engine */
 };
 
+/* Which part of a reply a command fills. */
+enum reply_kind {
+    REPLY_DONE = 1, /* none: that it was done says all; the items of a submission have their own */
+    REPLY_RUN,      /* a job, an execution, or both */
+    REPLY_WORKER,
+    REPLY_POLL,
+    REPLY_WORKERS,
+    REPLY_QUEUES, /* one or all of them */
+    REPLY_TEAMS,
+    REPLY_BREAKERS,
+    REPLY_OPERATIONS,
+    REPLY_CALENDAR,
+    REPLY_STATS,
+};
+
 struct command {
     struct list_node node;
     enum command_kind kind;
@@ -221,28 +238,42 @@ struct command {
     struct {
         enum rc rc; /* of the whole command */
         struct err err;
-        uint64_t job_id;
-        uint64_t exec_id;
-        uint64_t worker_id;
-        uint32_t version; /* of the job, after an edit */
-        enum job_state job_state;
-        enum exec_state exec_state;
         int64_t at_ms; /* when it was decided */
-        struct poll_reply poll;
-        const struct worker_view *workers;
-        size_t worker_count;
-        const struct queue_view *queues;
-        size_t queue_count;
-        const struct breaker_view *breakers;
-        size_t breaker_count;
-        const struct team_view *teams;
-        size_t team_count;
-        const struct operation_rec *operations; /* CMD_OPERATE: the new one */
-        size_t operation_count;
-        uint32_t calendar_version;
-        const struct explanation *explanation;
-        struct sla_view sla;
-        struct stats_view stats;
+        union {        /* by reply_kind in the command's facts; filled when it was done */
+            struct {
+                uint64_t job_id;
+                uint64_t exec_id;
+                enum job_state job_state;
+                enum exec_state exec_state;
+                uint32_t version;                      /* of the job, after an edit */
+                const struct explanation *explanation; /* CMD_EXPLAIN_… */
+                struct sla_view sla;                   /* CMD_EXTEND_SLA */
+            };
+            uint64_t worker_id;
+            struct poll_reply poll;
+            struct {
+                const struct worker_view *workers;
+                size_t worker_count;
+            };
+            struct {
+                const struct queue_view *queues;
+                size_t queue_count;
+            };
+            struct {
+                const struct team_view *teams;
+                size_t team_count;
+            };
+            struct {
+                const struct breaker_view *breakers;
+                size_t breaker_count;
+            };
+            struct {
+                const struct operation_rec *operations; /* CMD_OPERATE: the new one */
+                size_t operation_count;
+            };
+            uint32_t calendar_version;
+            struct stats_view stats;
+        };
     } reply;
 };
 

@@ -198,7 +198,7 @@ static enum rc join(struct process *p, struct err *err)
         .version = STR(BELFRY_VERSION),
         .lease_ms = (int64_t)p->options.node_lease_ms,
         .time = timekeeper_rules(&p->options),
-        .worker_lease_ms = (int64_t)p->options.lease_ms,
+        .worker_lease_ms = p->options.engine.lease_ms,
         .grace_ms = (int64_t)p->options.outage_grace_ms,
         .boot_id = p->dir.boot_id,
         .replaces = p->dir.replaces,

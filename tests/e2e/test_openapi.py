@@ -3,12 +3,13 @@ limits. Whoever adds a route or a field and does not tell the document is told h
 
 import json
 import re
+import subprocess
 import urllib.parse
 
-from belfry import ROOT, Server, main, tests_of, wait_for
+from belfry import BELFRY, ROOT, Server, main, tests_of, wait_for
 from protocol import API, Stream, Worker, call, expect, frame, names, submit
 
-ROUTE = re.compile(r'\{HTTP_METHOD_(\w+),\s*ROLE_(\w+),\s*(API|PATH)\("([^"]+)"\),')
+ROUTE = re.compile(r"^\| (\w+) \| `([^`]+)` \| (\w+) \|", re.M)
 UNKNOWN_JOB = "job_0000000000001"
 UNKNOWN_EXECUTION = "exec_0000000000001"
 UNKNOWN_WORKER = "wrk_0000000000001"
@@ -179,11 +180,10 @@ def check_events(path, answer_path, count):
 # ---- routes
 
 def routes():
-    """(method, path with {} for parameters, role) of the server's own table."""
-    text = (ROOT / "src" / "server" / "api" / "routes.c").read_text()
-    found = [(method, ("/api/v1" if kind == "API" else "") + path, role)
-             for method, role, kind, path in ROUTE.findall(text)]
-    assert len(found) == text.count("{HTTP_METHOD_") > 20, found
+    """(method, path with {} for parameters, key that is needed) as the program prints them."""
+    printed = subprocess.run([BELFRY, "docs", "routes"], text=True, capture_output=True, check=True)
+    found = ROUTE.findall(printed.stdout)
+    assert len(found) > 20, found
     return found
 
 
@@ -193,10 +193,10 @@ def operations():
 
 
 def documented():
-    """The same as the document has it; the role is told only where it is anyone."""
+    """The same as the document has it; the key is told only where none is needed."""
     for method, template in operations():
-        role = "ANYONE" if operation(method, template).get("security") == [] else None
-        yield method.upper(), re.sub(r"\{[^}]*\}", "{}", template), role
+        key = "none" if operation(method, template).get("security") == [] else None
+        yield method.upper(), re.sub(r"\{[^}]*\}", "{}", template), key
 
 
 def test_the_server_serves_the_document_of_the_tree():
@@ -208,8 +208,8 @@ def test_the_server_serves_the_document_of_the_tree():
 def test_every_route_is_documented_and_the_other_way_round():
     table = {(method, path) for method, path, _ in routes()}
     assert table == {(method, path) for method, path, _ in documented()}
-    public = {(method, path) for method, path, role in routes() if role == "ANYONE"}
-    assert public == {(method, path) for method, path, role in documented() if role == "ANYONE"}
+    public = {(method, path) for method, path, key in routes() if key == "none"}
+    assert public == {(method, path) for method, path, key in documented() if key == "none"}
 
 
 def test_the_server_takes_the_methods_that_are_documented():
@@ -676,13 +676,13 @@ def test_answers_of_the_server_itself_are_as_documented():
 
 
 def test_refusals_are_as_documented_everywhere():
-    for method, path, role in routes():
-        if role == "ANYONE":
+    for method, path, needed in routes():
+        if needed == "none":
             continue
         path = path.replace("{}", "x")
         checked(401, method, path, key=None)
-        if role != "KEYED":
-            checked(403, method, path, key="worker" if role == "ADMIN" else "admin")
+        if needed != "any":
+            checked(403, method, path, key="worker" if needed == "admin" else "admin")
 
 
 def test_whatever_an_answer_may_have_was_seen():

@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static uint64_t quantity(const struct server_options *options, const struct setting *s)
-{
-    return *(const uint64_t *)(const void *)((const char *)options + s->offset);
-}
-
 static unsigned choice(const struct server_options *options, const struct setting *s)
 {
     return *(const unsigned *)(const void *)((const char *)options + s->offset);
@@ -22,7 +17,8 @@ static void check(const struct server_options *options, const struct setting *s)
     case SETTING_NUMBER:
     case SETTING_BYTES:
     case SETTING_TIME:
-        assert(quantity(options, s) >= s->min && quantity(options, s) <= s->max);
+        assert(settings_quantity(options, s) >= s->min);
+        assert(settings_quantity(options, s) <= s->max);
         break;
     case SETTING_CHOICE: assert(choice(options, s) < 8); break;
     case SETTING_TEXT:

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-enum { COMMAND_KINDS = CMD_STATS + 1 };
-
 static const char *const sighting_words[SIGHTING_KINDS] = {
 #define SIGHTING_ROW(name, words) [SAW_##name] = (words),
     SIGHTINGS(SIGHTING_ROW)};

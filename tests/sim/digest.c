@@ -1,6 +1,7 @@
 #include "digest.h"
 #include "base/buf.h"
 #include "engine/test/delta_text.h"
+#include "job/command_facts.h"
 
 #include <inttypes.h>
 
@@ -34,20 +35,51 @@ static void print_poll(struct buf *out, const struct poll_reply *poll)
                    poll->stops[i].token);
 }
 
+/* All numbers of an answer; those that it does not have are 0. */
+struct numbers {
+    uint64_t job_id;
+    int job_state;
+    uint32_t version;
+    uint64_t exec_id;
+    int exec_state;
+    uint64_t worker_id;
+    size_t workers, queues, breakers, teams, operations;
+};
+
+static struct numbers numbers_of(const struct command *cmd)
+{
+    switch (command_facts(cmd->kind)->reply) {
+    case REPLY_RUN:
+        return (struct numbers){
+            .job_id = cmd->reply.job_id,
+            .job_state = (int)cmd->reply.job_state,
+            .version = cmd->reply.version,
+            .exec_id = cmd->reply.exec_id,
+            .exec_state = (int)cmd->reply.exec_state,
+        };
+    case REPLY_WORKER: return (struct numbers){.worker_id = cmd->reply.worker_id};
+    case REPLY_WORKERS: return (struct numbers){.workers = cmd->reply.worker_count};
+    case REPLY_QUEUES: return (struct numbers){.queues = cmd->reply.queue_count};
+    case REPLY_BREAKERS: return (struct numbers){.breakers = cmd->reply.breaker_count};
+    case REPLY_TEAMS: return (struct numbers){.teams = cmd->reply.team_count};
+    case REPLY_OPERATIONS: return (struct numbers){.operations = cmd->reply.operation_count};
+    default: return (struct numbers){0};
+    }
+}
+
 void digest_answer(struct digest *d, const struct command *cmd)
 {
     struct buf text = {.max = TEXT_MAX};
     if (!d->wanted)
         return;
+    struct numbers n = numbers_of(cmd);
     buf_printf(
         &text,
         "command %d: %d %s job %" PRIu64 " %d v%" PRIu32 " exec %" PRIu64 " %d worker %" PRIu64
         " %zu workers %zu queues %zu breakers %zu teams %zu operations\n",
         (int)cmd->kind, (int)cmd->reply.rc, cmd->reply.rc != RC_OK ? cmd->reply.err.text : "",
-        cmd->reply.job_id, (int)cmd->reply.job_state, cmd->reply.version, cmd->reply.exec_id,
-        (int)cmd->reply.exec_state, cmd->reply.worker_id, cmd->reply.worker_count,
-        cmd->reply.queue_count, cmd->reply.breaker_count, cmd->reply.team_count,
-        cmd->reply.operation_count);
+        n.job_id, n.job_state, n.version, n.exec_id, n.exec_state, n.worker_id, n.workers, n.queues,
+        n.breakers, n.teams, n.operations);
     if (cmd->kind == CMD_POLL)
         print_poll(&text, &cmd->reply.poll);
     for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++)

@@ -1,5 +1,6 @@
 #include "server.h"
 #include "coverage.h"
+#include "job/command_facts.h"
 #include "keeper.h"
 #include "promises.h"
 #include "world.h"
@@ -47,30 +48,16 @@ static void sleep_until_next(struct sim_server *s)
     wake_in(s, ahead_ms < WAKE_MAX_MS ? ahead_ms : WAKE_MAX_MS);
 }
 
-/* The thing that a command is about; 0: about none that exists. */
-static uint64_t target_of(const struct command *cmd)
-{
-    switch (cmd->kind) {
-    case CMD_SUBMIT:
-    case CMD_REGISTER:
-    case CMD_RESET_BREAKER:
-    case CMD_OPERATE: return 0;
-    case CMD_QUEUE:
-    case CMD_TEAM:
-    case CMD_CALENDAR: return 1; /* whose bucket is the first: its owner writes settings */
-    case CMD_EDIT_JOB: return cmd->edit.id;
-    case CMD_ALERT_SENT: return cmd->alert.id;
-    default: return cmd->target.id;
-    }
-}
-
 /* The server that has to decide about it; NULL: this one, or nobody knows. */
 static struct sim_server *find_owner(const struct sim_server *s, const struct command *cmd)
 {
     if (!s->member.loaded || turn_is_ours(&s->turn, cmd))
         return NULL;
-    uint64_t id = target_of(cmd);
-    return id == 0 ? cluster_any_owner(s) : cluster_owner(s, id);
+    switch (command_place(cmd)) {
+    case PLACE_OWNER: return cluster_owner(s, command_id(cmd));
+    case PLACE_FIRST: return cluster_owner(s, 1); /* whose bucket is the first */
+    default: return cluster_any_owner(s);
+    }
 }
 
 /* True when it was sent on to whoever decides about it. */

@@ -9,61 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct engine_options engine_defaults = {
-    .lease_ms = 20000,
-    .park_ms = 5000,
-    .horizon_ms = 3600000,
-    .near_ms = 60000,
-    .waiting_max = 200000, /* some 80 MB */
-    .forget_ms = 300000,
-    .live_max = 5000000,
-    .lanes_max = 10000,
-    .queues_max = 10000,
-    .queues_keep_ms = 86400000,
-    .workers_max = 10000,
-    .edges_max = 5000000,
-    .kill_grace_ms = 10000,
-    .lost_max = 3,
-    .probation_ms = 30000,
-    .retry_after_max_ms = 86400000,
-    .calendars_max = 1000,
-    .once_ms = 86400000,
-    .point_ms = 60000,
-    .alerts = {.job_failed = true,
-               .worker_lost = true,
-               .breaker_open = true,
-               .sla = true,
-               .start_late = true,
-               .quiet_ms = 600000,
-               .queue_age_ms = 900000,
-               .depth_warning = 100000,
-               .depth_critical = 1000000,
-               .window_ms = 300000,
-               .dead_letters = 100,
-               .rate_calls_min = 100,
-               .rate_warning_pct = 1,
-               .rate_critical_pct = 5,
-               .slow_pct = 200,
-               .slow_min_ms = 10000,
-               .slow_runs_min = 20},
-    .breaker = {.window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000},
-    .keep_bytes_max = 4096,
-    .due_max = 10000,
-    .load_max = 10000,
-    .operation_step_max = 200,
-    .letters_keep_ms = INT64_C(30) * 86400000,
-    .history_keep_ms = INT64_C(30) * 86400000,
-    .alerts_keep_ms = INT64_C(30) * 86400000,
-    .tallies_keep_ms = INT64_C(400) * 86400000, /* a year, and the one before to compare with */
-    .delete_wait_ms = 86400000,
-    .retain_rows_max =
-        250, /* with the pause, 12,500 a second: more than anybody submits for long */
-    .retain_pause_ms = 20,
-    .inbox_page = INBOX_PAGE,
-    .inbox_page_bytes = INBOX_PAGE_BYTES,
-    .rejected_keep_ms = INT64_C(7) * 86400000,
-};
-
 struct engine *engine_new(const struct engine_options *options)
 {
     assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
@@ -233,50 +178,6 @@ struct question *command_ask(struct engine *e, struct command *cmd, struct quest
     return q;
 }
 
-void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
-{
-    if (round == 0) { /* perhaps not the first turn that tries this command */
-        cmd->questions = NULL;
-        cmd->question_count = 0;
-        cmd->unique = (struct unique_asked){0};
-        idempotency_ask(e, cmd, list);
-    } else if (idempotency_was_asked(&cmd->once)) {
-        return;
-    }
-    switch (cmd->kind) {
-    case CMD_SUBMIT: ask_submit(e, cmd, round, list); break;
-    case CMD_CANCEL_JOB:
-    case CMD_CANCEL_EXEC:
-    case CMD_PAUSE_JOB:
-    case CMD_RESUME_JOB:
-    case CMD_TRIGGER_JOB:
-    case CMD_EXTEND_SLA:
-    case CMD_RETRY_EXEC:
-    case CMD_RETRY_LETTER:
-    case CMD_DISCARD_LETTER: ask_target(e, cmd, round, list); break;
-    case CMD_EDIT_JOB: ask_edit(e, cmd, round, list); break;
-    case CMD_EXPLAIN_JOB:
-    case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
-    case CMD_POLL:
-        if (round == 0)
-            ask_of_poll(e, cmd, list);
-        break;
-    case CMD_REGISTER:
-        if (round == 0)
-            ask_of_hello(e, cmd, list);
-        break;
-    case CMD_CALENDAR:
-        if (round == 0)
-            ask_calendar(e, cmd, list);
-        break;
-    case CMD_QUEUE:
-        if (round == 0)
-            ask_delete_queue(e, cmd, list);
-        break;
-    default: break;
-    }
-}
-
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0) {
@@ -359,45 +260,75 @@ static void decide_stats(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
+/* ---- a function for each kind of command */
+
+struct verb {
+    void (*decide)(struct engine *e, struct command *cmd);
+    /* What memory does not hold: round by round, or in the first one only; NULL: nothing. */
+    void (*ask)(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+    void (*ask_once)(struct engine *e, struct command *cmd, struct question_list *list);
+};
+
+/* clang-format off */
+static const struct verb verbs[] = {
+    [CMD_SUBMIT]         = {decide_submit,        ask_submit,  NULL},
+    [CMD_CANCEL_JOB]     = {decide_cancel_job,    ask_target,  NULL},
+    [CMD_CANCEL_EXEC]    = {decide_cancel_exec,   ask_target,  NULL},
+    [CMD_RETRY_EXEC]     = {decide_retry,         ask_target,  NULL},
+    [CMD_PAUSE_JOB]      = {decide_pause,         ask_target,  NULL},
+    [CMD_RESUME_JOB]     = {decide_resume,        ask_target,  NULL},
+    [CMD_TRIGGER_JOB]    = {decide_trigger,       ask_target,  NULL},
+    [CMD_EDIT_JOB]       = {decide_edit,          ask_edit,    NULL},
+    [CMD_EXTEND_SLA]     = {decide_extend_sla,    ask_target,  NULL},
+    [CMD_EXPLAIN_JOB]    = {decide_explain,       ask_explain, NULL},
+    [CMD_EXPLAIN_EXEC]   = {decide_explain,       ask_explain, NULL},
+    [CMD_REGISTER]       = {decide_register,      NULL,        ask_of_hello},
+    [CMD_POLL]           = {decide_poll,          NULL,        ask_of_poll},
+    [CMD_HANGUP]         = {decide_hangup,        NULL,        NULL},
+    [CMD_DRAIN]          = {decide_drain,         NULL,        NULL},
+    [CMD_WORKERS]        = {decide_workers,       NULL,        NULL},
+    [CMD_QUEUE]          = {decide_queue,         NULL,        ask_delete_queue},
+    [CMD_QUEUES]         = {decide_queues,        NULL,        NULL},
+    [CMD_TEAM]           = {decide_team,          NULL,        NULL},
+    [CMD_TEAMS]          = {decide_teams,         NULL,        NULL},
+    [CMD_BREAKERS]       = {decide_breakers,      NULL,        NULL},
+    [CMD_RESET_BREAKER]  = {decide_reset_breaker, NULL,        NULL},
+    [CMD_ALERT_SENT]     = {decide_alert_sent,    NULL,        NULL},
+    [CMD_RETRY_LETTER]   = {decide_retry_letter,  ask_target,  NULL},
+    [CMD_DISCARD_LETTER] = {decide_discard,       ask_target,  NULL},
+    [CMD_OPERATE]        = {decide_operate,       NULL,        NULL},
+    [CMD_OPERATIONS]     = {decide_operations,    NULL,        NULL},
+    [CMD_CALENDAR]       = {decide_calendar,      NULL,        ask_calendar},
+    [CMD_FENCE]          = {decide_fence,         NULL,        NULL},
+    [CMD_STATS]          = {decide_stats,         NULL,        NULL},
+};
+/* clang-format on */
+static_assert(COUNT_OF(verbs) == COMMAND_KINDS, "each kind of command is decided");
+
+void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
+{
+    const struct verb *verb = &verbs[cmd->kind];
+    if (round == 0) { /* perhaps not the first turn that tries this command */
+        cmd->questions = NULL;
+        cmd->question_count = 0;
+        cmd->unique = (struct unique_asked){0};
+        idempotency_ask(e, cmd, list);
+    } else if (idempotency_was_asked(&cmd->once)) {
+        return;
+    }
+    if (verb->ask != NULL)
+        verb->ask(e, cmd, round, list);
+    if (verb->ask_once != NULL && round == 0)
+        verb->ask_once(e, cmd, list);
+}
+
 void engine_decide(struct engine *e, struct command *cmd)
 {
-    static void (*const deciders[])(struct engine *, struct command *) = {
-        [CMD_SUBMIT] = decide_submit,
-        [CMD_CANCEL_JOB] = decide_cancel_job,
-        [CMD_CANCEL_EXEC] = decide_cancel_exec,
-        [CMD_RETRY_EXEC] = decide_retry,
-        [CMD_REGISTER] = decide_register,
-        [CMD_POLL] = decide_poll,
-        [CMD_HANGUP] = decide_hangup,
-        [CMD_DRAIN] = decide_drain,
-        [CMD_WORKERS] = decide_workers,
-        [CMD_STATS] = decide_stats,
-        [CMD_FENCE] = decide_fence,
-        [CMD_QUEUE] = decide_queue,
-        [CMD_QUEUES] = decide_queues,
-        [CMD_ALERT_SENT] = decide_alert_sent,
-        [CMD_BREAKERS] = decide_breakers,
-        [CMD_RESET_BREAKER] = decide_reset_breaker,
-        [CMD_TEAM] = decide_team,
-        [CMD_TEAMS] = decide_teams,
-        [CMD_RETRY_LETTER] = decide_retry_letter,
-        [CMD_DISCARD_LETTER] = decide_discard,
-        [CMD_OPERATE] = decide_operate,
-        [CMD_OPERATIONS] = decide_operations,
-        [CMD_CALENDAR] = decide_calendar,
-        [CMD_PAUSE_JOB] = decide_pause,
-        [CMD_RESUME_JOB] = decide_resume,
-        [CMD_TRIGGER_JOB] = decide_trigger,
-        [CMD_EDIT_JOB] = decide_edit,
-        [CMD_EXTEND_SLA] = decide_extend_sla,
-        [CMD_EXPLAIN_JOB] = decide_explain,
-        [CMD_EXPLAIN_EXEC] = decide_explain,
-    };
-    assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
+    assert(cmd->kind < COMMAND_KINDS && verbs[cmd->kind].decide != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
     cmd->reply.at_ms = e->now_ms;
     if (idempotency_begin(e, cmd)) {
-        deciders[cmd->kind](e, cmd);
+        verbs[cmd->kind].decide(e, cmd);
         idempotency_end(e, cmd);
     }
 }

@@ -1,5 +1,6 @@
 /* jobs.c - what somebody asks of a job that is there: cancel, pause, run now, run again. */
 #include "engine/core/internal.h"
+#include "job/command_facts.h"
 
 #include <assert.h>
 
@@ -14,13 +15,12 @@ static bool may_run_again(const struct answer *a)
 
 static bool is_about_letter(const struct command *cmd)
 {
-    return cmd->kind == CMD_RETRY_LETTER || cmd->kind == CMD_DISCARD_LETTER;
+    return command_facts(cmd->kind)->subject == ABOUT_LETTER;
 }
 
 static bool is_about_job(const struct command *cmd)
 {
-    return cmd->kind != CMD_CANCEL_EXEC && cmd->kind != CMD_RETRY_EXEC &&
-           cmd->kind != CMD_EXPLAIN_EXEC && !is_about_letter(cmd);
+    return command_facts(cmd->kind)->subject == ABOUT_JOB;
 }
 
 /* It is for all that is unfinished of its job, also for the slot ahead. Others are not: a run that

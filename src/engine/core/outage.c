@@ -3,17 +3,6 @@
 
 #include <assert.h>
 
-bool engine_works_away(const struct command *cmd)
-{
-    switch (cmd->kind) {
-    case CMD_POLL:
-    case CMD_HANGUP:
-    case CMD_WORKERS:
-    case CMD_STATS: return true;
-    default: return false;
-    }
-}
-
 void engine_outage(struct engine *e)
 {
     e->away = true;

@@ -21,15 +21,11 @@ static void answer_breakers(struct request *r)
 void api_breakers(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, CMD_BREAKERS, answer_breakers);
+        request_to_turn(r, answer_breakers);
 }
 
 static void answer_reset(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     breaker_view_print(&w, r->cmd.reply.breakers);
@@ -45,5 +41,5 @@ void api_breaker_reset(struct request *r)
     if (breaker_target_parse(&doc, r->arena, &r->cmd.breaker.target, &errors) != RC_OK)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_RESET_BREAKER, answer_reset);
+        request_to_turn(r, answer_reset);
 }

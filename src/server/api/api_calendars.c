@@ -7,19 +7,9 @@
 
 enum { ANSWER_BYTES_MAX = 4096, LIST_BYTES_MAX = 4 << 20 };
 
-/* The name in the path. Answers the problem itself when it returns false. */
 static bool read_name(struct request *r, struct str *ret_name)
 {
-    struct field_errors errors = {0};
-    if (!http_decode(r->arena, r->id, false, ret_name))
-        field_error(&errors, r->arena, STR("calendar"),
-                    "has a %% without two hexadecimal digits behind it");
-    else
-        (void)calendar_name_check(*ret_name, r->arena, &errors);
-    if (errors.count == 0)
-        return true;
-    request_fail_fields(r, &errors);
-    return false;
+    return request_path_name(r, "calendar", calendar_name_check, ret_name);
 }
 
 /* ---- put */
@@ -32,10 +22,6 @@ struct putting {
 static void answer_put(struct request *r)
 {
     const struct putting *put = r->own;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     const struct calendar_rec rec = {
         .name = r->cmd.calendar.name,
         .version = r->cmd.reply.calendar_version,
@@ -66,7 +52,7 @@ static void put_document(struct request *r, const struct json *doc)
     }
     r->cmd.calendar.document = doc->raw;
     r->own = put;
-    request_to_turn(r, CMD_CALENDAR, answer_put);
+    request_to_turn(r, answer_put);
 }
 
 /* A file of another program, as the document that says the same; what it cannot say stands in the
@@ -115,10 +101,6 @@ void api_calendar_put(struct request *r)
 
 static void answer_deleted(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -133,7 +115,7 @@ void api_calendar_delete(struct request *r)
     if (!request_no_params(r) || !read_name(r, &r->cmd.calendar.name))
         return;
     r->cmd.calendar.forget = true;
-    request_to_turn(r, CMD_CALENDAR, answer_deleted);
+    request_to_turn(r, answer_deleted);
 }
 
 /* ---- look; on a query thread */

@@ -40,28 +40,22 @@ static bool read_name(struct request *r, struct lease_name *ret_name)
     return false;
 }
 
-static void to_tail(struct request *r, struct checkpoint_call *call, request_step *home)
+static void to_output_log(struct request *r, struct checkpoint_call *call, request_step *done)
 {
     r->checkpoint = call;
-    r->home = home;
-    enum rc rc = output_log_checkpoint(r->server->tail, r);
-    if (rc != RC_OK)
-        request_fail(r, rc, "the server has too much to do; try again in a moment");
+    request_to_output_log(r, output_log_checkpoint, done);
 }
 
 static void answer_kept(struct request *r)
 {
-    if (r->rc == RC_OK)
-        request_answer_empty(r, 204);
-    else
-        request_fail(r, r->rc, r->err.text);
+    request_answer_empty(r, 204);
 }
 
 static void answer_bytes(struct request *r)
 {
     struct str bytes = r->checkpoint->checkpoint.bytes;
-    if (r->rc != RC_OK || bytes.len == 0)
-        answer_kept(r);
+    if (bytes.len == 0)
+        request_answer_empty(r, 204);
     else
         request_answer_bytes(r, bytes);
 }
@@ -72,7 +66,7 @@ void api_checkpoint_put(struct request *r)
     call->kind = CHECKPOINT_PUT;
     call->checkpoint.bytes = r->http->body;
     if (read_name(r, &call->name) && is_bytes(r) && fits(r))
-        to_tail(r, call, answer_kept);
+        to_output_log(r, call, answer_kept);
 }
 
 void api_checkpoint_fetch(struct request *r)
@@ -80,7 +74,7 @@ void api_checkpoint_fetch(struct request *r)
     struct checkpoint_call *call = ARENA_NEW(r->arena, struct checkpoint_call);
     call->kind = CHECKPOINT_FETCH;
     if (read_name(r, &call->name))
-        to_tail(r, call, answer_bytes);
+        to_output_log(r, call, answer_bytes);
 }
 
 void api_execution_checkpoint(struct request *r)
@@ -88,5 +82,5 @@ void api_execution_checkpoint(struct request *r)
     struct checkpoint_call *call = ARENA_NEW(r->arena, struct checkpoint_call);
     call->kind = CHECKPOINT_SHOW;
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &call->name.exec_id))
-        to_tail(r, call, answer_bytes);
+        to_output_log(r, call, answer_bytes);
 }

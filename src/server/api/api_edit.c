@@ -259,7 +259,7 @@ static void send_edit(struct request *r)
     r->cmd.edit.replan = call->edit.replan;
     r->cmd.edit.what = call->edit.differs;
     r->cmd.edit.item = &call->edit.item;
-    request_to_turn(r, CMD_EDIT_JOB, answer_edited);
+    request_to_turn_refusable(r, CMD_EDIT_JOB, answer_edited);
 }
 
 static void answer_created(struct request *r)
@@ -312,7 +312,7 @@ static void create(struct request *r)
             unique->on_conflict = CONFLICT_REJECT;
         r->cmd.submit.items = &call->edit.item;
         r->cmd.submit.count = 1;
-        request_to_turn(r, CMD_SUBMIT, answer_created);
+        request_to_turn_refusable(r, CMD_SUBMIT, answer_created);
     }
 }
 
@@ -334,10 +334,8 @@ static void change(struct request *r)
 static void take_job(struct request *r)
 {
     struct edit_call *call = r->own;
-    if (r->rc != RC_OK)
-        request_fail(r, r->rc, r->err.text);
-    else if (call->found && !call->is_patch && !job_is_over(call->job.state) &&
-             forward_to_owner(r, call->job.id))
+    if (call->found && !call->is_patch && !job_is_over(call->job.state) &&
+        forward_to_owner(r, call->job.id))
         return; /* another server has a job of this name */
     else if (!call->found || (!call->is_patch && job_is_over(call->job.state)))
         create(r);

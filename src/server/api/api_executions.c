@@ -33,13 +33,9 @@ void api_execution(struct request *r)
         request_to_query(r, look_execution);
 }
 
-/* Begins the object that all answers share; false when there is only a problem to tell. */
-static bool begin_answer(struct request *r, struct buf *out, struct json_writer *w)
+/* Begins the object that all answers share. */
+static void begin_answer(struct request *r, struct buf *out, struct json_writer *w)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return false;
-    }
     *out = request_buf(r, ANSWER_BYTES_MAX);
     *w = JSON_WRITER(out);
     json_open(w);
@@ -47,15 +43,13 @@ static bool begin_answer(struct request *r, struct buf *out, struct json_writer 
     json_put_id(w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
     json_put_id(w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_str(w, "status", exec_state_name(r->cmd.reply.exec_state));
-    return true;
 }
 
 static void answer_cancelled(struct request *r)
 {
     struct buf out;
     struct json_writer w;
-    if (!begin_answer(r, &out, &w))
-        return;
+    begin_answer(r, &out, &w);
     json_put_bool(&w, "stopping", r->cmd.reply.exec_state == EXEC_STOPPING);
     json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
     json_close(&w);
@@ -64,16 +58,15 @@ static void answer_cancelled(struct request *r)
 
 void api_execution_cancel(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && request_reason(r))
-        request_to_turn(r, CMD_CANCEL_EXEC, answer_cancelled);
+    if (request_target(r) && request_reason(r))
+        request_to_turn(r, answer_cancelled);
 }
 
 static void answer_retried(struct request *r)
 {
     struct buf out;
     struct json_writer w;
-    if (!begin_answer(r, &out, &w))
-        return;
+    begin_answer(r, &out, &w);
     json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
     json_close(&w);
     request_answer(r, 201, buf_str(&out));
@@ -105,26 +98,19 @@ static bool read_edit(struct request *r)
     return true;
 }
 
-void api_execution_retry(struct request *r)
+/* Of an execution, or of one that is a dead letter. */
+void api_retry(struct request *r)
 {
     r->cmd.once = idempotency_of_call(r);
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
-        request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
-}
-
-void api_letter_retry(struct request *r)
-{
-    r->cmd.once = idempotency_of_call(r);
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
-        request_to_turn(r, CMD_RETRY_LETTER, answer_retried);
+    if (request_target(r) && read_edit(r))
+        request_to_turn(r, answer_retried);
 }
 
 static void answer_triggered(struct request *r)
 {
     struct buf out;
     struct json_writer w;
-    if (!begin_answer(r, &out, &w))
-        return;
+    begin_answer(r, &out, &w);
     json_close(&w);
     request_answer(r, 201, buf_str(&out));
 }
@@ -132,18 +118,15 @@ static void answer_triggered(struct request *r)
 void api_job_trigger(struct request *r)
 {
     r->cmd.once = idempotency_of_call(r);
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
-        request_to_turn(r, CMD_TRIGGER_JOB, answer_triggered);
+    if (request_target(r))
+        request_to_turn(r, answer_triggered);
 }
 
 /* ---- who may go on */
 
 static void answer_fence(struct request *r)
 {
-    if (r->cmd.reply.rc == RC_OK)
-        request_answer_empty(r, 204);
-    else
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+    request_answer_empty(r, 204);
 }
 
 void api_execution_fence(struct request *r)
@@ -160,5 +143,5 @@ void api_execution_fence(struct request *r)
     if (errors.count > 0)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_FENCE, answer_fence);
+        request_to_turn(r, answer_fence);
 }

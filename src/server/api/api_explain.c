@@ -23,20 +23,11 @@ static void look_explained(struct request *r, struct reader *reader)
 
 static void answer_explained(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK)
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-    else
-        request_to_query(r, look_explained);
+    request_to_query(r, look_explained);
 }
 
-void api_job_explain(struct request *r)
+void api_explanation(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
-        request_to_turn(r, CMD_EXPLAIN_JOB, answer_explained);
-}
-
-void api_execution_explain(struct request *r)
-{
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
-        request_to_turn(r, CMD_EXPLAIN_EXEC, answer_explained);
+    if (request_target(r))
+        request_to_turn(r, answer_explained);
 }

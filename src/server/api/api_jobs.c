@@ -16,10 +16,6 @@ enum {
 static void answer_created(struct request *r)
 {
     const struct submission *item = &r->cmd.submit.items[0];
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     if (item->rc == RC_DEPOSED && forward_to_holder(r, item))
         return;
     if (item->rc != RC_OK) {
@@ -60,7 +56,7 @@ void api_job_create(struct request *r)
     r->own = spec;
     r->cmd.submit.items = item;
     r->cmd.submit.count = 1;
-    request_to_turn(r, CMD_SUBMIT, answer_created);
+    request_to_turn(r, answer_created);
 }
 
 /* ---- batch */
@@ -106,10 +102,6 @@ static void answer_batch(struct request *r)
 {
     const struct batch *batch = r->own;
     const struct submission *item = r->cmd.submit.items;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     r->body = BUF(BATCH_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     (void)buf_reserve(&r->body, batch->count * RESULT_BYTES);
@@ -202,7 +194,7 @@ void api_job_batch(struct request *r)
     if (r->cmd.submit.count == 0)
         answer_batch(r);
     else
-        request_to_turn(r, CMD_SUBMIT, answer_batch);
+        request_to_turn(r, answer_batch);
 }
 
 /* ---- one job */
@@ -249,10 +241,6 @@ void api_job(struct request *r)
 
 static void answer_deleted(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, CREATED_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -265,18 +253,14 @@ static void answer_deleted(struct request *r)
 
 void api_job_delete(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
-        request_to_turn(r, CMD_CANCEL_JOB, answer_deleted);
+    if (request_target(r))
+        request_to_turn(r, answer_deleted);
 }
 
-/* ---- pause, resume, run now */
+/* ---- pause, resume */
 
 static void answer_state(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, CREATED_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -286,18 +270,8 @@ static void answer_state(struct request *r)
     request_answer(r, 200, buf_str(&out));
 }
 
-static void change_state(struct request *r, enum command_kind kind)
+void api_job_run_or_not(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id) && request_reason(r))
-        request_to_turn(r, kind, answer_state);
-}
-
-void api_job_pause(struct request *r)
-{
-    change_state(r, CMD_PAUSE_JOB);
-}
-
-void api_job_resume(struct request *r)
-{
-    change_state(r, CMD_RESUME_JOB);
+    if (request_target(r) && request_reason(r))
+        request_to_turn(r, answer_state);
 }

@@ -96,8 +96,8 @@ static void look_letters(struct request *r, struct reader *reader)
 {
     const struct letter_call *call = r->own;
     struct letter_page page;
-    r->rc = letter_page_read(reader, &call->filter, call->before, r->page.limit, r->arena, &page,
-                             &r->err);
+    r->rc = letter_page_read(reader, &call->filter, call->before, r->list.page.limit, r->arena,
+                             &page, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
@@ -108,9 +108,9 @@ static void look_letters(struct request *r, struct reader *reader)
         letter_print(&w, &page.letters[i]);
     json_close_array(&w);
     put_cursor(&w, call, page.next);
-    if (r->total >= 0) {
-        json_put_int(&w, "total", r->total);
-        json_put_bool(&w, "total_is_estimate", r->total_is_estimate);
+    if (r->list.total >= 0) {
+        json_put_int(&w, "total", r->list.total);
+        json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
     }
     json_close(&w);
 }
@@ -119,20 +119,16 @@ static void count_then_look(struct request *r)
 {
     const struct letter_call *call = r->own;
     const struct stats_view *stats = &r->cmd.reply.stats;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
-    r->total = 0;
+    r->list.total = 0;
     for (size_t i = 0; i < stats->counter_count; i++) {
         const struct counter *c = &stats->counters[i];
         if (c->kind == COUNTER_LETTERS &&
             (call->filter.queue.len == 0 || str_eq(call->filter.queue, c->queue)))
-            r->total += c->value;
+            r->list.total += c->value;
     }
     struct letter_filter rest = call->filter;
     rest.queue = (struct str){0};
-    r->total_is_estimate = !letter_filter_is_empty(&rest);
+    r->list.total_is_estimate = !letter_filter_is_empty(&rest);
     request_to_query(r, look_letters);
 }
 
@@ -154,8 +150,8 @@ void api_letters(struct request *r)
                     "is not a next_cursor of a list with these filters");
     if (errors.count > 0)
         request_fail_fields(r, &errors);
-    else if (r->want_total)
-        request_to_turn(r, CMD_STATS, count_then_look);
+    else if (r->list.want_total)
+        request_to_turn_as(r, CMD_STATS, count_then_look);
     else
         request_to_query(r, look_letters);
 }
@@ -165,8 +161,8 @@ static void look_groups(struct request *r, struct reader *reader)
     const struct letter_call *call = r->own;
     struct letter_groups groups;
     size_t scan_max = letter_filter_is_span(&call->filter) ? GROUP_SCAN_MAX : GROUP_FIT_MAX;
-    r->rc = reader->ops->letter_groups(reader, &call->filter, scan_max, r->page.limit, r->arena,
-                                       &groups, &r->err);
+    r->rc = reader->ops->letter_groups(reader, &call->filter, scan_max, r->list.page.limit,
+                                       r->arena, &groups, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
@@ -230,10 +226,6 @@ void api_letter(struct request *r)
 
 static void answer_discarded(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -246,8 +238,8 @@ static void answer_discarded(struct request *r)
 
 void api_letter_discard(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
-        request_to_turn(r, CMD_DISCARD_LETTER, answer_discarded);
+    if (request_target(r))
+        request_to_turn(r, answer_discarded);
 }
 
 /* ---- many of them */
@@ -262,10 +254,7 @@ static void answer_operation(struct request *r, int status)
 
 static void answer_started(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK)
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-    else
-        answer_operation(r, 202);
+    answer_operation(r, 202);
 }
 
 static void look_count(struct request *r, struct reader *reader)
@@ -277,15 +266,11 @@ static void look_count(struct request *r, struct reader *reader)
 static void count_then_operate(struct request *r)
 {
     const struct letter_call *call = r->own;
-    if (r->rc != RC_OK) {
-        request_fail(r, r->rc, r->err.text);
-        return;
-    }
     if (!call->dry_run) {
         r->cmd.operate.kind = call->kind;
         r->cmd.operate.filter = call->filter;
         r->cmd.operate.total = call->count;
-        request_to_turn(r, CMD_OPERATE, answer_started);
+        request_to_turn(r, answer_started);
         return;
     }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
@@ -329,10 +314,6 @@ void api_letters_discard(struct request *r)
 
 static void answer_operations(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
@@ -348,16 +329,12 @@ static void answer_operations(struct request *r)
 void api_operations(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, CMD_OPERATIONS, answer_operations);
+        request_to_turn(r, answer_operations);
 }
 
 static void answer_one_operation(struct request *r)
 {
     uint64_t id = r->cmd.target.id;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     for (size_t i = 0; i < r->cmd.reply.operation_count; i++) {
         if (r->cmd.reply.operations[i].id != id)
             continue;
@@ -370,6 +347,6 @@ static void answer_one_operation(struct request *r)
 
 void api_operation(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_OPERATION, &r->cmd.target.id))
-        request_to_turn(r, CMD_OPERATIONS, answer_one_operation);
+    if (request_target(r))
+        request_to_turn(r, answer_one_operation);
 }

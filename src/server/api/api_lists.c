@@ -14,8 +14,12 @@ struct list_kind {
     const char *key; /* of the array in the answer */
     const char *const *params;
     enum counter_kind counter;
-    request_look *look;
+    /* Reads the page and prints its items; *ret_next is 0 behind the last one. */
+    enum rc (*print)(struct request *r, struct reader *reader, struct json_writer *w,
+                     uint64_t *ret_next);
 };
+
+static void look_list(struct request *r, struct reader *reader);
 
 /* ---- parameters */
 
@@ -41,7 +45,7 @@ static void only_of(struct filter *f, uint64_t job_id)
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
-    struct filter *f = &r->filter;
+    struct filter *f = &r->list.filter;
     struct str text;
     struct err err;
     (void)http_request_param(r->http, STR("queue"), &f->queue);
@@ -87,7 +91,7 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
     struct str text;
     request_page(r, errors);
     if (http_request_param(r->http, STR("cursor"), &text) &&
-        !parse_cursor(text, filter_hash(kind, &r->filter), &r->page.before))
+        !parse_cursor(text, filter_hash(kind, &r->list.filter), &r->list.page.before))
         field_error(errors, r->arena, STR("cursor"),
                     "is not a next_cursor of a list with these filters");
 }
@@ -96,13 +100,13 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
 
 static void add_total(struct request *r, const struct counter *c, const struct list_kind *kind)
 {
-    const struct filter *f = &r->filter;
+    const struct filter *f = &r->list.filter;
     bool running = kind->counter == COUNTER_EXECS && f->state == EXEC_RUNNING;
     bool state_fits =
         f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
     bool queue_fits = f->queue.len == 0 || str_eq(f->queue, c->queue);
     if (c->kind == kind->counter && state_fits && queue_fits)
-        r->total += c->value;
+        r->list.total += c->value;
 }
 
 /* Some queues were forgotten, and their numbers stand together: what ended in one of them may be listed, and
@@ -120,120 +124,109 @@ static bool has_forgotten(const struct stats_view *stats, const struct list_kind
 static void count_then_look(struct request *r)
 {
     const struct list_kind *kind = r->own;
-    const struct filter *f = &r->filter;
+    const struct filter *f = &r->list.filter;
     const struct stats_view *stats = &r->cmd.reply.stats;
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
-    r->total = 0;
+    r->list.total = 0;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
-    r->total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
-    r->total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
-                            f->job_id != 0 || f->created_after_ms != 0 || f->created_before_ms != 0;
-    request_to_query(r, kind->look);
+    r->list.total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
+    r->list.total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
+                                 f->job_id != 0 || f->created_after_ms != 0 ||
+                                 f->created_before_ms != 0;
+    request_to_query(r, look_list);
 }
 
 /* ---- printing; on a query thread */
 
-static void begin_list(struct request *r, struct json_writer *w)
+static void put_cursor(const struct request *r, struct json_writer *w, uint64_t next)
 {
-    const struct list_kind *kind = r->own;
-    *w = JSON_WRITER(&r->body);
-    json_open(w);
-    json_key(w, kind->key);
-    json_open_array(w);
-}
-
-static void end_list(struct request *r, struct json_writer *w, uint64_t next)
-{
-    const struct list_kind *kind = r->own;
     char cursor[CURSOR_LEN + ID_TEXT_MAX];
-    json_close_array(w);
     if (next == 0) {
         json_put_null(w, "next_cursor");
-    } else {
-        id_format(cursor, "", next);
-        id_format(cursor + ID_DIGITS, "", filter_hash(kind, &r->filter));
-        json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
+        return;
     }
-    if (r->total >= 0) {
-        json_put_int(w, "total", r->total);
-        json_put_bool(w, "total_is_estimate", r->total_is_estimate);
-    }
-    json_close(w);
+    id_format(cursor, "", next);
+    id_format(cursor + ID_DIGITS, "", filter_hash(r->own, &r->list.filter));
+    json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
 }
 
-static void look_jobs(struct request *r, struct reader *reader)
+static void look_list(struct request *r, struct reader *reader)
+{
+    const struct list_kind *kind = r->own;
+    struct json_writer w = JSON_WRITER(&r->body);
+    uint64_t next;
+    json_open(&w);
+    json_key(&w, kind->key);
+    json_open_array(&w);
+    r->rc = kind->print(r, reader, &w, &next);
+    if (r->rc != RC_OK)
+        return;
+    json_close_array(&w);
+    put_cursor(r, &w, next);
+    if (r->list.total >= 0) {
+        json_put_int(&w, "total", r->list.total);
+        json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+    }
+    json_close(&w);
+}
+
+static enum rc print_jobs(struct request *r, struct reader *reader, struct json_writer *w,
+                          uint64_t *ret_next)
 {
     struct job_page page;
-    struct json_writer w;
-    r->rc = reader->ops->jobs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    begin_list(r, &w);
+    TRY(reader->ops->jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++) {
         struct job_view view;
-        r->rc = job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err);
-        if (r->rc != RC_OK)
-            return;
-        job_print_short(&w, &page.jobs[i], &view);
+        TRY(job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err));
+        job_print_short(w, &page.jobs[i], &view);
     }
-    end_list(r, &w, page.next);
+    *ret_next = page.next;
+    return RC_OK;
 }
 
-static void look_executions(struct request *r, struct reader *reader)
+static enum rc print_execs(struct request *r, struct reader *reader, struct json_writer *w,
+                           uint64_t *ret_next)
 {
     struct exec_page page;
-    struct json_writer w;
-    r->rc = reader->ops->execs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    begin_list(r, &w);
+    TRY(reader->ops->execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        exec_print_short(&w, &page.execs[i]);
-    end_list(r, &w, page.next);
+        exec_print_short(w, &page.execs[i]);
+    *ret_next = page.next;
+    return RC_OK;
 }
 
-static void look_alerts(struct request *r, struct reader *reader)
+static enum rc print_alerts(struct request *r, struct reader *reader, struct json_writer *w,
+                            uint64_t *ret_next)
 {
     struct alert_page page;
-    struct json_writer w;
-    r->rc = reader->ops->alerts(reader, 0, &r->page, r->arena, &page, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    begin_list(r, &w);
+    TRY(reader->ops->alerts(reader, 0, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        alert_print(&w, &page.alerts[i]);
-    end_list(r, &w, page.next);
+        alert_print(w, &page.alerts[i]);
+    *ret_next = page.next;
+    return RC_OK;
 }
 
-static void look_rejected(struct request *r, struct reader *reader)
+static enum rc print_rejected(struct request *r, struct reader *reader, struct json_writer *w,
+                              uint64_t *ret_next)
 {
     struct rejected_page page;
-    struct json_writer w;
-    r->rc = reader->ops->rejected(reader, &r->page, r->arena, &page, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    begin_list(r, &w);
+    TRY(reader->ops->rejected(reader, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        rejected_print(&w, &page.rejected[i]);
-    end_list(r, &w, page.next);
+        rejected_print(w, &page.rejected[i]);
+    *ret_next = page.next;
+    return RC_OK;
 }
 
-static void look_sla_events(struct request *r, struct reader *reader)
+static enum rc print_sla_events(struct request *r, struct reader *reader, struct json_writer *w,
+                                uint64_t *ret_next)
 {
+    uint64_t job_id = r->list.filter.job_id;
     struct sla_page page;
-    struct json_writer w;
-    r->rc =
-        reader->ops->sla_events(reader, r->filter.job_id, 0, &r->page, r->arena, &page, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    begin_list(r, &w);
+    TRY(reader->ops->sla_events(reader, job_id, 0, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        sla_event_print(&w, &page.events[i]);
-    end_list(r, &w, page.next);
+        sla_event_print(w, &page.events[i]);
+    *ret_next = page.next;
+    return RC_OK;
 }
 
 /* ---- the calls */
@@ -248,18 +241,14 @@ static const char *const exec_params[] = {
 static const char *const run_params[] = {"limit",         "cursor",         "status", "queue",
                                          "created_after", "created_before", "count",  NULL};
 
-static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, look_jobs};
-static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, look_executions};
-static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, look_executions};
+static const char *const page_params[] = {"limit", "cursor", NULL};
 
-static const char *const alert_params[] = {"limit", "cursor", NULL};
-static struct list_kind alert_list = {.key = "alerts", .params = alert_params, .look = look_alerts};
-
-static struct list_kind rejected_list = {
-    .key = "rejected", .params = alert_params, .look = look_rejected};
-
-static struct list_kind sla_list = {
-    .key = "sla_events", .params = alert_params, .look = look_sla_events};
+static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, print_jobs};
+static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, print_execs};
+static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, print_execs};
+static struct list_kind alert_list = {"alerts", page_params, 0, print_alerts};
+static struct list_kind rejected_list = {"rejected", page_params, 0, print_rejected};
+static struct list_kind sla_list = {"sla_events", page_params, 0, print_sla_events};
 
 static void list_things(struct request *r, struct list_kind *kind)
 {
@@ -273,10 +262,10 @@ static void list_things(struct request *r, struct list_kind *kind)
         return;
     }
     r->own = kind;
-    if (r->want_total)
-        request_to_turn(r, CMD_STATS, count_then_look);
+    if (r->list.want_total)
+        request_to_turn_as(r, CMD_STATS, count_then_look);
     else
-        request_to_query(r, kind->look);
+        request_to_query(r, look_list);
 }
 
 void api_jobs(struct request *r)
@@ -294,13 +283,19 @@ void api_rejected(struct request *r)
     list_things(r, &rejected_list);
 }
 
-void api_job_sla_events(struct request *r)
+/* Of the job in the path. */
+static void list_of_job(struct request *r, struct list_kind *kind)
 {
     uint64_t job_id;
     if (!request_path_id(r, ID_JOB, &job_id))
         return;
-    only_of(&r->filter, job_id);
-    list_things(r, &sla_list);
+    only_of(&r->list.filter, job_id);
+    list_things(r, kind);
+}
+
+void api_job_sla_events(struct request *r)
+{
+    list_of_job(r, &sla_list);
 }
 
 void api_executions(struct request *r)
@@ -310,9 +305,5 @@ void api_executions(struct request *r)
 
 void api_job_executions(struct request *r)
 {
-    uint64_t job_id;
-    if (!request_path_id(r, ID_JOB, &job_id))
-        return;
-    only_of(&r->filter, job_id);
-    list_things(r, &run_list);
+    list_of_job(r, &run_list);
 }

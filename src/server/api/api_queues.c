@@ -24,7 +24,6 @@ static void print(const struct request *r, struct json_writer *w, size_t i)
 
 static const struct named_list list = {
     .key = "queues",
-    .kind = CMD_QUEUES,
     .check = queue_name_check,
     .count = count,
     .name = name_of,
@@ -38,64 +37,54 @@ void api_queues(struct request *r)
 
 /* ---- one of them */
 
-/* False, and answered, when it did not succeed. */
-static bool print_queue(struct request *r, struct str *ret_text)
+static bool read_name(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return false;
-    }
+    return request_path_name(r, "queue", queue_name_check, &r->cmd.queue.name);
+}
+
+static struct str print_queue(struct request *r)
+{
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     queue_view_print(&w, r->cmd.reply.queues);
-    *ret_text = buf_str(&out);
-    return true;
+    return buf_str(&out);
 }
 
 static void answer_queue(struct request *r)
 {
-    struct str text;
-    if (print_queue(r, &text))
-        request_answer(r, 200, text);
+    request_answer(r, 200, print_queue(r));
 }
 
 /* What was decided is the same for all servers, what waits is of all of them. */
 static void answer_changed(struct request *r)
 {
-    struct str text;
     struct str path = r->http->path;
     bool has_verb = r->cmd.queue.run != QUEUE_LEAVE;
     while (has_verb && path.ptr[--path.len] != '/')
         continue;
-    if (print_queue(r, &text))
-        gather_numbers(r, path, text);
+    gather_numbers(r, path, print_queue(r));
 }
 
 void api_queue(struct request *r)
 {
-    if (request_no_params(r) && named_list_path(r, &list, STR("queue"), &r->cmd.queue.name))
-        request_to_turn(r, CMD_QUEUE, answer_queue);
+    if (request_no_params(r) && read_name(r))
+        request_to_turn(r, answer_queue);
 }
 
 void api_queue_change(struct request *r)
 {
     struct json doc;
     struct field_errors errors = {0};
-    if (!request_no_params(r) || !named_list_path(r, &list, STR("queue"), &r->cmd.queue.name) ||
-        !request_json(r, false, &doc))
+    if (!request_no_params(r) || !read_name(r) || !request_json(r, false, &doc))
         return;
     if (queue_limit_parse(&doc, r->arena, &r->cmd.queue, &errors) != RC_OK)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_QUEUE, answer_changed);
+        request_to_turn(r, answer_changed);
 }
 
 static void answer_deleted(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -107,10 +96,10 @@ static void answer_deleted(struct request *r)
 
 void api_queue_delete(struct request *r)
 {
-    if (!request_no_params(r) || !named_list_path(r, &list, STR("queue"), &r->cmd.queue.name))
+    if (!request_no_params(r) || !read_name(r))
         return;
     r->cmd.queue.forget = true;
-    request_to_turn(r, CMD_QUEUE, answer_deleted);
+    request_to_turn(r, answer_deleted);
 }
 
 /* The body may be absent or {}: there is nothing to say besides. */
@@ -130,11 +119,10 @@ static bool read_nothing(struct request *r)
 
 static void run_or_not(struct request *r, bool pause)
 {
-    if (!request_no_params(r) || !named_list_path(r, &list, STR("queue"), &r->cmd.queue.name) ||
-        !read_nothing(r))
+    if (!request_no_params(r) || !read_name(r) || !read_nothing(r))
         return;
     r->cmd.queue.run = pause ? QUEUE_PAUSE : QUEUE_RESUME;
-    request_to_turn(r, CMD_QUEUE, answer_changed);
+    request_to_turn(r, answer_changed);
 }
 
 void api_queue_pause(struct request *r)

@@ -15,10 +15,6 @@ enum {
 
 static void answer_extended(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     sla_extended_print(&w, &r->cmd);
@@ -41,7 +37,7 @@ void api_job_extend_sla(struct request *r)
     r->cmd.target.reason = wish.reason;
     r->cmd.target.approver = wish.approver;
     r->cmd.target.exec_id = wish.exec_id;
-    request_to_turn(r, CMD_EXTEND_SLA, answer_extended);
+    request_to_turn(r, answer_extended);
 }
 
 /* ---- the report */

@@ -4,22 +4,13 @@
 #include "server/output/output_log.h"
 #include "wire/http/sse.h"
 
-/* Comes home only when there is nothing to follow. */
-static void answer_refused(struct request *r)
-{
-    request_fail(r, r->rc, r->err.text);
-}
-
 static void follow(struct request *r, struct follow *f)
 {
     r->follow = f;
     f->head_only = r->http->method == HTTP_METHOD_HEAD;
-    if (!request_accepts(r, f->kind == FOLLOW_TEXT ? "text/plain" : SSE_TYPE))
-        return;
-    r->home = answer_refused;
-    enum rc rc = output_log_follow(r->server->tail, r);
-    if (rc != RC_OK)
-        request_fail(r, rc, "the server has too much to do; try again in a moment");
+    /* It comes home only when there is nothing to follow, with the reason. */
+    if (request_accepts(r, f->kind == FOLLOW_TEXT ? "text/plain" : SSE_TYPE))
+        request_to_output_log(r, output_log_follow, NULL);
 }
 
 /* "TOKEN.SEQ" of the newest piece that the reader has. */

@@ -11,10 +11,6 @@ extern const size_t openapi_json_len;
 static void answer_stats(struct request *r)
 {
     int64_t now_ms = clock_wall_ms();
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
     r->cmd.reply.stats.cost = r->server->store->ops->cost(r->server->store);
     r->body = BUF(STATS_BYTES_MAX);
@@ -26,7 +22,7 @@ static void answer_stats(struct request *r)
 void api_stats(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, CMD_STATS, answer_stats);
+        request_to_turn(r, answer_stats);
 }
 
 void api_healthz(struct request *r)

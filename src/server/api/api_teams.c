@@ -23,7 +23,6 @@ static void print(const struct request *r, struct json_writer *w, size_t i)
 
 static const struct named_list list = {
     .key = "teams",
-    .kind = CMD_TEAMS,
     .check = team_name_check,
     .count = count,
     .name = name_of,
@@ -37,12 +36,13 @@ void api_teams(struct request *r)
 
 /* ---- one of them */
 
+static bool read_name(struct request *r)
+{
+    return request_path_name(r, "team", team_name_check, &r->cmd.team.name);
+}
+
 static void answer_team(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     team_view_print(&w, r->cmd.reply.teams);
@@ -51,19 +51,18 @@ static void answer_team(struct request *r)
 
 void api_team(struct request *r)
 {
-    if (request_no_params(r) && named_list_path(r, &list, STR("team"), &r->cmd.team.name))
-        request_to_turn(r, CMD_TEAM, answer_team);
+    if (request_no_params(r) && read_name(r))
+        request_to_turn(r, answer_team);
 }
 
 void api_team_change(struct request *r)
 {
     struct json doc;
     struct field_errors errors = {0};
-    if (!request_no_params(r) || !named_list_path(r, &list, STR("team"), &r->cmd.team.name) ||
-        !request_json(r, false, &doc))
+    if (!request_no_params(r) || !read_name(r) || !request_json(r, false, &doc))
         return;
     if (team_limit_parse(&doc, r->arena, &r->cmd.team, &errors) != RC_OK)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_TEAM, answer_team);
+        request_to_turn(r, answer_team);
 }

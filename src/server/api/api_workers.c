@@ -11,33 +11,22 @@
 
 enum { ANSWER_BYTES_MAX = 1024, REPLY_BYTES_MAX = 64 << 20, LIST_BYTES_MAX = 64 << 20 };
 
-/* False, and answered, when the turn could not do it. */
-static bool decided(struct request *r)
-{
-    if (r->cmd.reply.rc == RC_OK)
-        return true;
-    request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-    return false;
-}
-
 /* ---- the worker's own calls */
 
 static void answer_registered(struct request *r)
 {
     const struct server_options *options = r->server->options;
-    if (!decided(r))
-        return;
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     welcome_print(&out, &(struct welcome){
                             .worker_id = r->cmd.reply.worker_id,
-                            .lease_ms = (int64_t)options->lease_ms,
-                            .park_ms = (int64_t)options->park_ms,
-                            .kill_grace_ms = (int64_t)options->kill_grace_ms,
+                            .lease_ms = options->engine.lease_ms,
+                            .park_ms = options->engine.park_ms,
+                            .kill_grace_ms = options->engine.kill_grace_ms,
                             .output_bytes_max = (int64_t)options->output_bytes_max,
                             .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
                             .checkpoint_ms = (int64_t)options->checkpoint_ms,
                             .outage_grace_ms = (int64_t)options->outage_grace_ms,
-                            .forget_ms = (int64_t)options->forget_ms,
+                            .forget_ms = options->engine.forget_ms,
                         });
     request_answer(r, 201, buf_str(&out));
 }
@@ -51,7 +40,7 @@ void api_worker_register(struct request *r)
     if (hello_parse(&doc, r->arena, &r->cmd.hello, &errors) != RC_OK)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_REGISTER, answer_registered);
+        request_to_turn(r, answer_registered);
 }
 
 /* All that are there: each has a part of the work, and is polled by each worker. */
@@ -72,8 +61,6 @@ static void name_servers(struct request *r)
 
 static void answer_poll(struct request *r)
 {
-    if (!decided(r))
-        return;
     if (r->server->membership != NULL)
         name_servers(r);
     r->body = BUF(REPLY_BYTES_MAX);
@@ -109,15 +96,12 @@ void api_worker_poll(struct request *r)
     }
     r->cmd.poll.worker_id = worker_id;
     r->http->on_gone = poll_gone;
-    request_to_turn(r, CMD_POLL, answer_poll);
+    request_to_turn(r, answer_poll);
 }
 
 static void answer_kept(struct request *r)
 {
-    if (r->rc == RC_OK)
-        request_answer_empty(r, 204);
-    else
-        request_fail(r, r->rc, r->err.text);
+    request_answer_empty(r, 204);
 }
 
 void api_worker_logs(struct request *r)
@@ -125,7 +109,7 @@ void api_worker_logs(struct request *r)
     struct err err;
     VEC(struct log_chunk) chunks = {0};
     struct str rest = r->http->body;
-    if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &r->sender_id))
+    if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &r->output.worker_id))
         return;
     if (!str_eq_nocase(http_request_header(r->http, STR("Content-Type")), STR(LOG_FRAME_TYPE))) {
         request_problem(r, 415, "the body must be " LOG_FRAME_TYPE);
@@ -137,22 +121,17 @@ void api_worker_logs(struct request *r)
             return;
         }
     }
-    r->chunks = chunks.items;
-    r->chunk_count = chunks.len;
-    r->home = answer_kept;
-    enum rc rc = output_log_keep(r->server->tail, r);
-    if (rc != RC_OK)
-        request_fail(r, rc, "the server has too much to do; try again in a moment");
+    r->output.chunks = chunks.items;
+    r->output.count = chunks.len;
+    request_to_output_log(r, output_log_keep, answer_kept);
 }
 
 /* ---- the administrator's */
 
 static void answer_workers(struct request *r)
 {
-    if (!decided(r))
-        return;
     /* Twice the longest park without a word: it has missed a poll. */
-    int64_t away_ms = 2 * (int64_t)r->server->options->park_ms;
+    int64_t away_ms = 2 * r->server->options->engine.park_ms;
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
@@ -168,13 +147,11 @@ static void answer_workers(struct request *r)
 void api_workers(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, CMD_WORKERS, answer_workers);
+        request_to_turn(r, answer_workers);
 }
 
 static void answer_draining(struct request *r)
 {
-    if (!decided(r))
-        return;
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     json_open(&w);
@@ -186,6 +163,6 @@ static void answer_draining(struct request *r)
 
 void api_worker_drain(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_WORKER, &r->cmd.target.id))
-        request_to_turn(r, CMD_DRAIN, answer_draining);
+    if (request_target(r))
+        request_to_turn(r, answer_draining);
 }

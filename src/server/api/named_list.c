@@ -2,20 +2,6 @@
 
 enum { LIST_BYTES_MAX = 16 << 20 };
 
-bool named_list_path(struct request *r, const struct named_list *list, struct str field,
-                     struct str *ret_name)
-{
-    struct field_errors errors = {0};
-    if (!http_decode(r->arena, r->id, false, ret_name))
-        field_error(&errors, r->arena, field, "has a %% without two hexadecimal digits behind it");
-    else
-        (void)list->check(*ret_name, r->arena, &errors);
-    if (errors.count == 0)
-        return true;
-    request_fail_fields(r, &errors);
-    return false;
-}
-
 static void print_page(struct request *r, struct json_writer *w, struct str cursor)
 {
     const struct named_list *list = *(const struct named_list **)r->own;
@@ -23,7 +9,7 @@ static void print_page(struct request *r, struct json_writer *w, struct str curs
     size_t at = 0;
     while (at < count && str_cmp(list->name(r, at), cursor) <= 0)
         at++;
-    size_t end = count - at > r->page.limit ? at + r->page.limit : count;
+    size_t end = count - at > r->list.page.limit ? at + r->list.page.limit : count;
     json_key(w, list->key);
     json_open_array(w);
     for (; at < end; at++)
@@ -36,16 +22,12 @@ static void answer(struct request *r)
 {
     const struct named_list *list = *(const struct named_list **)r->own;
     struct str cursor = STR("");
-    if (r->cmd.reply.rc != RC_OK) {
-        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
     (void)http_request_param(r->http, STR("cursor"), &cursor);
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
     print_page(r, &w, cursor);
-    if (r->want_total) {
+    if (r->list.want_total) {
         json_put_int(&w, "total", (int64_t)list->count(r));
         json_put_bool(&w, "total_is_estimate", false);
     }
@@ -71,5 +53,5 @@ void named_list_answer(struct request *r, const struct named_list *list)
     if (errors.count > 0)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, list->kind, answer);
+        request_to_turn(r, answer);
 }

@@ -6,8 +6,7 @@
 
 struct named_list {
     const char *key; /* of the array in the answer */
-    enum command_kind kind;
-    enum rc (*check)(struct str name, struct arena *arena, struct field_errors *errors);
+    name_check *check;
     size_t (*count)(const struct request *r);
     struct str (*name)(const struct request *r, size_t i);
     void (*print)(const struct request *r, struct json_writer *w, size_t i);
@@ -15,7 +14,3 @@ struct named_list {
 
 /* The call: reads the page, asks the turn, answers. */
 void named_list_answer(struct request *r, const struct named_list *list);
-/* The name in the path, as it was meant; field is what a problem calls it. Answers the problem itself
- * when it returns false. */
-bool named_list_path(struct request *r, const struct named_list *list, struct str field,
-                     struct str *ret_name);

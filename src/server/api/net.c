@@ -137,7 +137,7 @@ static struct request *request_new(struct net *net, struct http_request *http)
     r->arena = &http->arena;
     r->server = net->server;
     r->net = net;
-    r->total = -1;
+    r->list.total = -1;
     new_id(net->server, r->request_id);
     http->user = r;
     return r;

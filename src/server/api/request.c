@@ -2,6 +2,7 @@
 #include "base/when.h"
 #include "server/api/net.h"
 #include "server/api/queries.h"
+#include "server/api/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
 #include "server/turn/decider.h"
@@ -35,52 +36,100 @@ void request_send_home(struct request *r)
     net_send(r->net, &r->parcel);
 }
 
-/* The turn may say that another server has to decide. Not of a poll: a worker asks all of them. */
-static void take_decision(struct request *r)
+/* A thread that is too busy has not taken it. */
+static void fail_unless_sent(struct request *r, enum rc rc)
 {
-    bool elsewhere = r->cmd.reply.rc == RC_DEPOSED && r->cmd.kind != CMD_POLL;
-    if (elsewhere && r->server->membership != NULL && r->gathering == NULL)
-        forward_refused(r);
-    else
-        r->decided(r);
-}
-
-void request_to_turn(struct request *r, enum command_kind kind, request_step *home)
-{
-    r->cmd.kind = kind;
-    r->cmd.actor = r->who->actor;
-    r->cmd.arena = r->arena;
-    r->decided = home;
-    r->home = take_decision;
-    enum rc rc = decider_send(r->server->decider, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
 }
 
-static void answer_look(struct request *r)
+/* The turn may say that another server has to decide. Not of a poll: a worker asks all of them. */
+static bool goes_elsewhere(struct request *r)
+{
+    bool elsewhere = r->cmd.reply.rc == RC_DEPOSED && r->cmd.kind != CMD_POLL;
+    if (!elsewhere || r->server->membership == NULL || r->gathering != NULL)
+        return false;
+    forward_refused(r);
+    return true;
+}
+
+static void take_reply(struct request *r)
+{
+    if (!goes_elsewhere(r))
+        r->done(r);
+}
+
+static void take_success(struct request *r)
+{
+    if (goes_elsewhere(r))
+        return;
+    if (r->cmd.reply.rc == RC_OK)
+        r->done(r);
+    else
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+}
+
+static void to_turn(struct request *r, enum command_kind kind, request_step *home,
+                    request_step *done)
+{
+    r->cmd.kind = kind;
+    r->cmd.actor = r->who->actor;
+    r->cmd.arena = r->arena;
+    r->home = home;
+    r->done = done;
+    fail_unless_sent(r, decider_send(r->server->decider, r));
+}
+
+void request_to_turn(struct request *r, request_step *done)
+{
+    to_turn(r, r->route->command, take_success, done);
+}
+
+void request_to_turn_as(struct request *r, enum command_kind kind, request_step *done)
+{
+    to_turn(r, kind, take_success, done);
+}
+
+void request_to_turn_refusable(struct request *r, enum command_kind kind, request_step *done)
+{
+    to_turn(r, kind, take_reply, done);
+}
+
+/* Of a look, or of the output log. */
+static void take_result(struct request *r)
 {
     if (r->rc == RC_OK)
-        request_answer(r, r->status, buf_str(&r->body));
+        r->done(r);
     else if (r->errors != NULL)
         request_fail_fields(r, r->errors);
     else
         request_fail(r, r->rc, r->err.text);
 }
 
-void request_to_query_first(struct request *r, request_look *look, request_step *home)
+static void answer_body(struct request *r)
+{
+    request_answer(r, 200, buf_str(&r->body));
+}
+
+void request_to_query_first(struct request *r, request_look *look, request_step *done)
 {
     r->look = look;
-    r->home = home;
-    enum rc rc = queries_send(r->server->queries, r);
-    if (rc != RC_OK)
-        request_fail(r, rc, "the server has too much to do; try again in a moment");
+    r->home = take_result;
+    r->done = done;
+    fail_unless_sent(r, queries_send(r->server->queries, r));
 }
 
 void request_to_query(struct request *r, request_look *look)
 {
-    r->status = 200;
     r->body = BUF(BODY_BYTES_MAX);
-    request_to_query_first(r, look, answer_look);
+    request_to_query_first(r, look, answer_body);
+}
+
+void request_to_output_log(struct request *r, request_send *send, request_step *done)
+{
+    r->home = take_result;
+    r->done = done;
+    fail_unless_sent(r, send(r->server->tail, r));
 }
 
 /* ---- answering */
@@ -284,6 +333,21 @@ bool request_reason(struct request *r)
     return false;
 }
 
+bool request_path_name(struct request *r, const char *field, name_check *check,
+                       struct str *ret_name)
+{
+    struct field_errors errors = {0};
+    if (!http_decode(r->arena, r->id, false, ret_name))
+        field_error(&errors, r->arena, str_c(field),
+                    "has a %% without two hexadecimal digits behind it");
+    else
+        (void)check(*ret_name, r->arena, &errors);
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
+    return false;
+}
+
 static bool path_id(struct request *r, struct str text, const char *prefix, uint64_t *ret_id)
 {
     struct err err;
@@ -296,6 +360,12 @@ static bool path_id(struct request *r, struct str text, const char *prefix, uint
 bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id)
 {
     return path_id(r, r->id, prefix, ret_id);
+}
+
+bool request_target(struct request *r)
+{
+    const char *prefix = command_id_prefix(route_facts(r->route).subject);
+    return request_no_params(r) && request_path_id(r, prefix, &r->cmd.target.id);
 }
 
 bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id)
@@ -365,11 +435,11 @@ void request_page(struct request *r, struct field_errors *errors)
         (!str_to_u64(text, &limit) || limit < 1 || limit > PAGE_LIMIT_MAX))
         field_error(errors, r->arena, STR("limit"), "must be between 1 and %d", PAGE_LIMIT_MAX);
     if (http_request_param(r->http, STR("count"), &text)) {
-        r->want_total = str_eq(text, STR("true"));
-        if (!r->want_total && !str_eq(text, STR("false")))
+        r->list.want_total = str_eq(text, STR("true"));
+        if (!r->list.want_total && !str_eq(text, STR("false")))
             field_error(errors, r->arena, STR("count"), "must be true or false");
     }
-    r->page.limit = limit;
+    r->list.page.limit = limit;
 }
 
 void request_moment(struct request *r, const char *name, int64_t *ret_ms,

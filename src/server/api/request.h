@@ -30,11 +30,29 @@ struct merged_events;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
+typedef enum rc request_send(struct output_log *log, struct request *r);
+typedef enum rc name_check(struct str name, struct arena *arena, struct field_errors *errors);
 
 #define JSON_TYPE "application/json"
 #define BYTES_TYPE "application/octet-stream"
 
 enum { REQUEST_ID_MAX = 24 };
+
+/* The page of a list that is asked for: what its parameters say, and how many there are in all. */
+struct list_call {
+    struct filter filter;
+    struct page page;
+    bool want_total;
+    int64_t total; /* -1: not asked for */
+    bool total_is_estimate;
+};
+
+/* Pieces of output to keep, and the worker that they come from. */
+struct output_call {
+    struct log_chunk *chunks;
+    size_t count;
+    uint64_t worker_id;
+};
 
 struct request {
     struct parcel parcel; /* first: mail of threads that know requests only */
@@ -47,47 +65,54 @@ struct request {
     struct str id;              /* the part of the path that a route's {} stands for … */
     struct str sub_id;          /* … and its second one */
     struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
-    bool replayed; /* the answer was given before, to the first request with that key */
     char request_id[REQUEST_ID_MAX];
-    bool by_server;               /* another server sent it, for its caller: not to be forwarded */
-    struct forward *forward;      /* on its way to another server */
-    struct merged_events *events; /* of all servers, while they are followed */
-    struct gathering *gathering;  /* while all servers are asked: takes the answer */
 
-    request_step *decided;    /* what to do when the turn has answered */
-    request_step *home;       /* on the net thread, when it comes back */
-    request_look *look;       /* on a query thread */
-    struct command cmd;       /* for the turn */
-    struct follow *follow;    /* for the tail: what to send on and on */
-    struct log_chunk *chunks; /* for the tail: what to keep … */
-    size_t chunk_count;
-    uint64_t sender_id;                 /* … and the worker it comes from */
-    struct checkpoint_call *checkpoint; /* for the tail: what to do with one */
-    struct net_stream *stream;          /* while it is an endless answer */
-    bool pings;                         /* whose silence is broken by comments */
-    enum rc rc;                         /* of a look, or of the tail */
+    /* Among other servers. */
+    bool by_server;              /* another one sent it, for its caller: not to be forwarded */
+    struct forward *forward;     /* on its way to another one */
+    struct gathering *gathering; /* while all of them are asked: takes the answer */
+
+    /* On its way through our threads. */
+    struct command cmd;            /* for the turn */
+    union {                        /* for the thread that it is sent to, if that is not the turn */
+        request_look *look;        /* what a query thread does */
+        struct output_call output; /* for the output log: what to keep, … */
+        struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
+        struct follow *follow;              /* … or what to send on and on */
+    };
+    request_step *home; /* on the net thread, when it comes back */
+    request_step *done; /* then, if that thread did its part */
+    enum rc rc;         /* of a look, or of the output log */
     struct err err;
     const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
-    struct filter filter;              /* of a list */
-    struct page page;
-    bool want_total;
-    int64_t total; /* -1: not asked for */
-    bool total_is_estimate;
-    struct buf body;  /* owned: what a query thread printed, freed with the answer */
-    int status;       /* of that body */
-    uint32_t version; /* of the job that is answered, told as its ETag; 0: none */
-    void *own;        /* a handler's own, between its steps */
+    struct list_call list;
+    void *own; /* a handler's own, between its steps */
+
+    /* The answer. */
+    struct buf body;              /* owned: what a query thread printed, freed with the answer */
+    uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
+    bool replayed;                /* it was given before, to the first request with that key */
+    struct net_stream *stream;    /* while it is an endless one, … */
+    bool pings;                   /* … whose silence is broken by comments, … */
+    struct merged_events *events; /* … or the events of all servers */
 };
 
-/* ---- sending it somewhere; on the net thread. A full mailbox is answered 503 at once. */
+/* ---- sending it somewhere; on the net thread. A full mailbox is answered 503 at once.
+ *
+ * It comes back to `done` when it was done; else the problem is answered before that. */
 
-/* To the turn; its command is filled in. Comes back to `home` with the reply. */
-void request_to_turn(struct request *r, enum command_kind kind, request_step *home);
-/* To a query thread, which calls look and sends it home to be answered with r->body, or with the
- * problem of r->rc and r->err. */
+/* To the turn, with the command of its route filled in. */
+void request_to_turn(struct request *r, request_step *done);
+/* The same with another command than its route's. */
+void request_to_turn_as(struct request *r, enum command_kind kind, request_step *done);
+/* The same, but it also comes to `done` when the turn has refused it, with cmd.reply.rc. */
+void request_to_turn_refusable(struct request *r, enum command_kind kind, request_step *done);
+/* To a query thread, which calls look; answered with r->body, or with the problem of r->rc. */
 void request_to_query(struct request *r, request_look *look);
-/* The same, but it comes home to be looked at, with r->rc. */
-void request_to_query_first(struct request *r, request_look *look, request_step *home);
+/* The same, but it is not answered yet. */
+void request_to_query_first(struct request *r, request_look *look, request_step *done);
+/* To the output log, by one of the functions in output_log.h. */
+void request_to_output_log(struct request *r, request_send *send, request_step *done);
 /* Home again, from any thread. */
 void request_send_home(struct request *r);
 
@@ -118,13 +143,19 @@ bool request_reason(struct request *r);
 /* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */
 bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id);
 bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id);
+/* The name in the path, as it was meant, checked; field is what a problem calls it. */
+bool request_path_name(struct request *r, const char *field, name_check *check,
+                       struct str *ret_name);
+/* Of a call about one thing: there are no parameters, and the path has an id of its route's
+ * subject, which goes into r->cmd.target. */
+bool request_target(struct request *r);
 /* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
  * value that can be read: none is passed over. */
 bool request_params_known(struct request *r, const char *const *names);
 /* There are none. */
 bool request_no_params(struct request *r);
 
-/* The parameters `limit` and `count` of a list, into r->page and r->want_total. Problems are added
+/* The parameters `limit` and `count` of a list, into r->list. Problems are added
  * to errors; the cursor is the list's own business. */
 void request_page(struct request *r, struct field_errors *errors);
 /* A parameter that is a time, or a date as its first moment in UTC; left alone when it is absent. */

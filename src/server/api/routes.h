@@ -1,20 +1,16 @@
-/* routes.h - the one table of what can be called, and by whom. */
+/* routes.h - a request's way to its handler: which route, who may call it, which server decides. */
 #pragma once
+#include "job/command_facts.h"
 #include "server/api/request.h"
 
 /* What to do with a request that was sent to another server and got no answer: was it done? */
-enum repeat {
-    REPEAT_NEVER,    /* doing it twice does harm */
-    REPEAT_FREELY,   /* doing it twice is doing it once, and is answered alike */
-    REPEAT_IN_DOUBT, /* likewise, but when it was done before, the second one is refused */
-};
-enum repeat routes_repeat(const struct request *r);
+enum command_repeat routes_repeat(const struct request *r);
 
 /* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False when
  * it has answered: no such thing, or not for this caller. A body that comes with it need not be
  * read then. */
 bool routes_admit(struct request *r, bool body_follows);
-/* Hands a request that was admitted to its handler, here or on the server that has to decide about it. */
+/* Hands a request that was admitted to its handler, here or on the server that has to decide. */
 void routes_serve(struct request *r);
 /* To its handler, here, from the beginning. */
 void routes_handle(struct request *r);

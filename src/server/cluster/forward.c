@@ -71,7 +71,7 @@ bool forward_is_doubtful(const struct request *r, int status)
 static void fail(struct request *r, const struct err *err)
 {
     struct forward *f = r->forward;
-    enum repeat repeat = routes_repeat(r);
+    enum command_repeat repeat = routes_repeat(r);
     f->lost |= f->sent && !f->unsent;
     bool again = !(f->lost && repeat == REPEAT_NEVER) && may_wait(r);
     if (err->rc == RC_TIMEOUT)
@@ -183,17 +183,6 @@ static bool is_stream(const struct request *r)
 
 /* ---- the request */
 
-static const char *method_name(enum http_method method)
-{
-    static const char *const names[] = {
-        [HTTP_METHOD_GET] = "GET",         [HTTP_METHOD_HEAD] = "HEAD",
-        [HTTP_METHOD_POST] = "POST",       [HTTP_METHOD_PUT] = "PUT",
-        [HTTP_METHOD_PATCH] = "PATCH",     [HTTP_METHOD_DELETE] = "DELETE",
-        [HTTP_METHOD_OPTIONS] = "OPTIONS",
-    };
-    return names[method];
-}
-
 static const char *role_name(enum role role)
 {
     return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "anyone";
@@ -246,7 +235,7 @@ struct http_call forward_call(struct request *r, struct arena *arena)
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
     return (struct http_call){
-        .method = method_name(r->http->method),
+        .method = http_method_name(r->http->method),
         .target = target_of(r, arena),
         .content_type = type.len > 0 ? arena_zstr(arena, type) : NULL,
         .body = r->http->body,

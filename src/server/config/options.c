@@ -189,7 +189,7 @@ static enum rc check_node(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -199,26 +199,35 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static enum rc check_cluster(const struct server_options *o, struct err *err)
 {
     enum { KILL_MS = 1000, SPARE_MS = 3000 };
-    uint64_t quarter_ms = o->lease_ms / 4;
-    uint64_t park_ms = smaller(o->park_ms, quarter_ms);
-    uint64_t kill_ms = smaller(KILL_MS, quarter_ms);
-    uint64_t least_ms = park_ms + o->node_lease_ms + kill_ms + SPARE_MS;
+    int64_t lease_ms = o->engine.lease_ms;
+    int64_t node_lease_ms = (int64_t)o->node_lease_ms;
+    int64_t park_ms = smaller(o->engine.park_ms, lease_ms / 4);
+    int64_t kill_ms = smaller(KILL_MS, lease_ms / 4);
+    int64_t least_ms = park_ms + node_lease_ms + kill_ms + SPARE_MS;
     if (o->store_url == NULL)
         return RC_OK;
-    if (o->lease_ms < least_ms)
+    if (lease_ms < least_ms)
         return err_set(
             err, RC_INVALID,
-            "with servers that share a store, lease_ms (%" PRIu64 ") must be at least %" PRIu64
-            ": a poll waits for %" PRIu64
-            " (park_ms, or a quarter of lease_ms), a takeover for node_lease_ms (%" PRIu64
-            "), a worker stops %" PRIu64 " early, and %d are for loading",
-            o->lease_ms, least_ms, park_ms, o->node_lease_ms, kill_ms, SPARE_MS);
+            "with servers that share a store, lease_ms (%" PRId64 ") must be at least %" PRId64
+            ": a poll waits for %" PRId64
+            " (park_ms, or a quarter of lease_ms), a takeover for node_lease_ms (%" PRId64
+            "), a worker stops %" PRId64 " early, and %d are for loading",
+            lease_ms, least_ms, park_ms, node_lease_ms, kill_ms, SPARE_MS);
     if (o->outage_grace_ms < o->node_lease_ms)
         return err_set(err, RC_INVALID,
                        "with servers that share a store, outage_grace_ms (%" PRIu64
                        ") must not be less than node_lease_ms (%" PRIu64 ")",
                        o->outage_grace_ms, o->node_lease_ms);
     return RC_OK;
+}
+
+/* What the engine has to know of settings that are not its own. */
+static void tell_engine(struct server_options *o)
+{
+    o->engine.payload_bytes_max = o->payload_bytes_max;
+    o->engine.document_bytes_max = o->request_bytes_max;
+    o->engine.alerts.deliver = o->alert_webhooks[0] != '\0';
 }
 
 /* The last step: what follows from the values, and what does not go together. */
@@ -229,6 +238,7 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
     raise_buffered(options);
     TRY(check_node(options, err));
     TRY(find_store(options, err));
+    tell_engine(options);
     return check_cluster(options, err);
 }
 

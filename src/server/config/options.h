@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/opts.h"
+#include "engine/core/engine.h"
 #include "store/store.h" /* enum durability */
 
 #include <stdbool.h>
@@ -45,71 +46,32 @@ struct server_options {
     uint64_t connections_max;         /* of all net threads together: 503 */
     uint64_t address_connections_max; /* of one address without a key: 503; 0: half of all */
     uint64_t buffered_bytes_max;      /* of requests that are being read or decided: 503 */
-    uint64_t live_max;                /* unfinished executions in memory: 503 */
-    uint64_t lanes_max;               /* distinct pairs of queue and handler: 503 */
-    uint64_t queues_max;              /* queues with work or settings: 409 */
-    int64_t queues_keep_ms;        /* others are forgotten after this; 0: for want of room alone */
-    uint64_t workers_max;          /* registered workers: 503 */
-    uint64_t head_bytes_max;       /* request line and headers: 431 */
-    uint64_t mailbox_max;          /* messages waiting for one thread: 503 */
-    uint64_t stream_bytes_max;     /* unsent to one slow stream reader before it is cut off */
-    uint64_t output_bytes_max;     /* kept of one attempt's output */
-    uint64_t checkpoint_bytes_max; /* of one checkpoint: 413 */
-    uint64_t head_timeout_ms;      /* from a request's first byte to the end of its head: 408 */
-    uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
-    uint64_t body_rate_min;        /* bytes a second of a body that takes longer than that: 408 */
-    uint64_t idle_timeout_ms;      /* a connection without requests is closed */
-    uint64_t stranger_timeout_ms;  /* the same, when it has shown no valid key yet */
+    uint64_t head_bytes_max;          /* request line and headers: 431 */
+    uint64_t mailbox_max;             /* messages waiting for one thread: 503 */
+    uint64_t stream_bytes_max;        /* unsent to one slow stream reader before it is cut off */
+    uint64_t output_bytes_max;        /* kept of one attempt's output */
+    uint64_t checkpoint_bytes_max;    /* of one checkpoint: 413 */
+    uint64_t head_timeout_ms;         /* from a request's first byte to the end of its head: 408 */
+    uint64_t body_timeout_ms;         /* for every 16 KiB of a body: 408 */
+    uint64_t body_rate_min;       /* bytes a second of a body that takes longer than that: 408 */
+    uint64_t idle_timeout_ms;     /* a connection without requests is closed */
+    uint64_t stranger_timeout_ms; /* the same, when it has shown no valid key yet */
 
     const char *job_env; /* variables that commands of the worker inside get, too (job/job_env.h) */
 
-    /* Alerts (job/record/alert.h); a zero switches a rule off. */
     const char *alert_webhooks; /* addresses, comma-separated; empty: nobody is told */
-    bool alert_job_failed;
-    bool alert_worker_lost;
-    bool alert_breaker_open;
-    bool alert_sla;
-    bool alert_start_late;
-    uint64_t alert_quiet_ms;
-    uint64_t alert_queue_age_ms;
-    uint64_t alert_depth_warning;
-    uint64_t alert_depth_critical;
-    uint64_t alert_window_ms;
-    uint64_t alert_dead_letters;
-    uint64_t alert_rate_calls_min;
-    uint64_t alert_rate_warning; /* percent */
-    uint64_t alert_rate_critical;
-    uint64_t alert_slow; /* percent of the p95 */
-    uint64_t alert_slow_min_ms;
-    uint64_t alert_slow_runs_min;
-
-    /* Breakers (job/breaker.h). */
-    uint64_t breaker_percent; /* 0: there are none */
-    uint64_t breaker_calls_min;
-    uint64_t breaker_window_ms;
-    uint64_t breaker_rest_ms;
 
     /* Times. */
-    uint64_t lease_ms;       /* a worker unheard of for this long loses what it ran */
-    uint64_t tzdata_look_ms; /* how often to see whether time zones have other rules */
-    uint64_t clock_step_ms;  /* a clock that was set must hold for this long; 0: not at all */
-    unsigned clock_synced;   /* 0: what the system says about its clock counts; 1: it does not */
-    uint64_t clock_delete_wait_ms; /* nothing old is deleted so long after the clock was set far */
-    uint64_t outage_grace_ms;      /* leases are renewed so long while the store takes nothing */
-    uint64_t forget_ms;            /* a worker without runs, silent for this long, is forgotten */
-    uint64_t park_ms;              /* longest a worker's poll waits for work */
-    uint64_t kill_grace_ms;        /* between SIGTERM and SIGKILL */
-    uint64_t lost_max;             /* leases of one execution, until it is quarantined */
-    uint64_t retry_after_max_ms;   /* a worker may put off the next attempt by this */
-    uint64_t checkpoint_ms;        /* how often a worker looks whether a command has written one */
-    uint64_t priority_age_ms;      /* waiting this long is worth a point of priority */
-    uint64_t horizon_ms;           /* work due later than this stays on disk only */
-    uint64_t idempotency_ms;       /* a request that was answered is known again by its key */
-    uint64_t logs_keep_ms;         /* output, and checkpoints of ended executions */
-    uint64_t history_keep_ms;      /* what has ended, unless it is a dead letter */
-    uint64_t dead_letters_keep_ms;
-    uint64_t alerts_keep_ms;
-    uint64_t tallies_keep_ms; /* the numbers of reports */
+    uint64_t tzdata_look_ms;  /* how often to see whether time zones have other rules */
+    uint64_t clock_step_ms;   /* a clock that was set must hold for this long; 0: not at all */
+    unsigned clock_synced;    /* 0: what the system says about its clock counts; 1: it does not */
+    uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
+    uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
+    uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
+
+    /* The engine's own settings: leases, limits, alerts, breakers, how long things are kept. Of
+     * what it is told besides, payload_bytes_max and alerts.deliver follow from the above. */
+    struct engine_options engine;
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;   /* NULL when it is at an URL */

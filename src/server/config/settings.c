@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#define AT(field) offsetof(struct server_options, field)
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1024) * KIB)
 #define GIB (UINT64_C(1024) * MIB)
@@ -19,22 +18,30 @@
 /* clang-format off */
 
 /* A row of each kind. A field that is called otherwise than its setting has the name before it. */
+#define AT(field) offsetof(struct server_options, field), sizeof((struct server_options){0}.field)
 #define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
 #define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
-#define SWITCH_ON(field, help) {#field, SETTING_BOOL, AT(field), "true", 0, 0, NULL, help}
 #define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
 #define NUMBER(field, def, min, max, help) RANGE(field, SETTING_NUMBER, def, min, max, help)
 #define BYTES(field, def, min, max, help) RANGE(field, SETTING_BYTES, def, min, max, help)
 #define TIME(field, def, min, max, help) RANGE(field, SETTING_TIME, def, min, max, help)
 #define RANGE(field, kind, def, min, max, help) {#field, kind, AT(field), def, min, max, NULL, help}
+/* The engine's, whose defaults are its own (engine/core/engine_defaults.c). */
+#define ENGINE_SWITCH(name, field, help) ENGINE(name, SETTING_BOOL, field, 0, 0, help)
+#define ENGINE_NUMBER(name, field, min, max, help) \
+    ENGINE(name, SETTING_NUMBER, field, min, max, help)
+#define ENGINE_TIME(name, field, min, max, help) ENGINE(name, SETTING_TIME, field, min, max, help)
+#define ENGINE(name, kind, field, min, max, help) \
+    {name, kind, AT(engine.field), NULL, min, max, NULL, help}
 
-static const struct setting settings_table[] = {
+const struct setting settings_all[] = {
     TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
     TEXT("store", store, "", "sqlite:DIR or postgres://…; empty: the data directory"),
     TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
     TEXT("node", node, "", "its name in the cluster; empty: host name and port"),
     TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens"),
-    TIME(node_lease_ms, "5s", SECOND, 60 * SECOND, "a server silent for this long loses its partitions"),
+    TIME(node_lease_ms, "5s", SECOND, 60 * SECOND,
+        "a server silent for this long loses its partitions"),
     NUMBER(partitions, "16", 1, PARTITIONS_MAX, "of a shared store, when it is made"),
     TIME(forward_wait_ms, "10s", 100, HOUR, "longest to wait for another server, or for its heir"),
     SWITCH(no_worker, "start no worker inside the server"),
@@ -51,12 +58,14 @@ static const struct setting settings_table[] = {
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
-    NUMBER(address_connections_max, "0", 0, 1000000, "of one address without a key; 0: half of all"),
-    BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB, "of requests under way; at least request_bytes_max"),
-    NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
-    NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
-    NUMBER(queues_max, "10000", 1, 1000000, "most queues with work or settings"),
-    NUMBER(workers_max, "10000", 1, 1000000, "most workers at once"),
+    NUMBER(address_connections_max, "0", 0, 1000000,
+        "of one address without a key; 0: half of all"),
+    BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB,
+        "of requests under way; at least request_bytes_max"),
+    ENGINE_NUMBER("live_max", live_max, 1, 100000000, "most unfinished runs held in memory"),
+    ENGINE_NUMBER("lanes_max", lanes_max, 1, 1000000, "most pairs of queue and handler"),
+    ENGINE_NUMBER("queues_max", queues_max, 1, 1000000, "most queues with work or settings"),
+    ENGINE_NUMBER("workers_max", workers_max, 1, 1000000, "most workers at once"),
     BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
     NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
     BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
@@ -68,57 +77,89 @@ static const struct setting settings_table[] = {
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
     TIME(stranger_timeout_ms, "10s", 100, DAY, "one that has shown no valid key, after this"),
 
-    TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
-    TIME(forget_ms, "5m", SECOND, 30 * DAY, "a worker silent for this long must register again"),
-    TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
-    TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
-    NUMBER(lost_max, "3", 1, 10000, "an execution whose worker was lost so often is quarantined"),
-    TIME(retry_after_max_ms, "1d", 0, 365 * DAY, "most that a worker may put off a retry"),
+    ENGINE_TIME("lease_ms", lease_ms, SECOND, HOUR, "a worker silent for this long loses its runs"),
+    ENGINE_TIME("forget_ms", forget_ms, SECOND, 30 * DAY,
+        "a worker silent for this long must register again"),
+    ENGINE_TIME("park_ms", park_ms, 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
+    ENGINE_TIME("kill_grace_ms", kill_grace_ms, 0, HOUR, "between SIGTERM and SIGKILL"),
+    ENGINE_NUMBER("lost_max", lost_max, 1, 10000,
+        "an execution whose worker was lost so often is quarantined"),
+    ENGINE_TIME("retry_after_max_ms", retry_after_max_ms, 0, 365 * DAY,
+        "most that a worker may put off a retry"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(tzdata_look_ms, "60s", 1, DAY, "how often to look whether time zones have other rules"),
     TIME(clock_step_ms, "60s", 0, DAY, "a clock that was set is followed after this"),
-    CHOICE(clock_synced, "auto|no", "auto", "no: a start never trusts the clock for being synchronised"),
-    TIME(clock_delete_wait_ms, "1d", 0, 365 * DAY, "nothing is deleted so long after a step of the clock"),
+    CHOICE(clock_synced, "auto|no", "auto",
+        "no: a start never trusts the clock for being synchronised"),
+    ENGINE_TIME("clock_delete_wait_ms", delete_wait_ms, 0, 365 * DAY,
+        "nothing is deleted so long after a step of the clock"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
-    TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),
-    NUMBER(breaker_percent, "50", 0, 100, "so many calls failed: a target is left alone; 0: never"),
-    NUMBER(breaker_calls_min, "5", 1, 1000000, "fewer calls than this say nothing about a target"),
-    TIME(breaker_window_ms, "1m", SECOND, DAY, "calls that ended within this count"),
-    TIME(breaker_rest_ms, "30s", 100, DAY, "rest of a failing target, and patience with its probe"),
+    ENGINE_TIME("priority_age_ms", point_ms, 1, 365 * DAY,
+        "waiting this long is worth a point of priority"),
+    ENGINE_NUMBER("breaker_percent", breaker.percent, 0, 100,
+        "so many calls failed: a target is left alone; 0: never"),
+    ENGINE_NUMBER("breaker_calls_min", breaker.calls_min, 1, 1000000,
+        "fewer calls than this say nothing about a target"),
+    ENGINE_TIME("breaker_window_ms", breaker.window_ms, SECOND, DAY,
+        "calls that ended within this count"),
+    ENGINE_TIME("breaker_rest_ms", breaker.rest_ms, 100, DAY,
+        "rest of a failing target, and patience with its probe"),
     TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas"),
-    SWITCH_ON(alert_job_failed, "alert when an execution failed for good"),
-    SWITCH_ON(alert_worker_lost, "alert when a worker vanished with work"),
-    SWITCH_ON(alert_breaker_open, "alert when a target is left alone"),
-    SWITCH_ON(alert_sla, "alert when a run takes longer than its SLA says"),
-    SWITCH_ON(alert_start_late, "alert when something has not started when it should have"),
-    TIME(alert_quiet_ms, "10m", SECOND, 30 * DAY, "the same thing is told once within this"),
-    TIME(alert_queue_age_ms, "15m", 0, 365 * DAY, "alert when something waits for this long; 0: never"),
-    NUMBER(alert_depth_warning, "100000", 0, 1000000000, "warn when more wait in a queue; 0: never"),
-    NUMBER(alert_depth_critical, "1000000", 0, 1000000000, "critical when more wait; 0: never"),
-    TIME(alert_window_ms, "5m", 0, DAY, "what failed within this counts for the next four; 0: none"),
-    NUMBER(alert_dead_letters, "100", 0, 1000000000, "alert when more failed for good; 0: never"),
-    NUMBER(alert_rate_calls_min, "100", 1, 1000000000, "fewer ends in a queue say nothing"),
-    NUMBER(alert_rate_warning, "1", 0, 100, "warn when more percent failed; 0: never"),
-    NUMBER(alert_rate_critical, "5", 0, 100, "critical when more percent failed; 0: never"),
-    NUMBER(alert_slow, "200", 0, 100000, "warn at so many percent of its job's p95; 0: never"),
-    TIME(alert_slow_min_ms, "10s", 1, 365 * DAY, "a run shorter than this is never slow"),
-    NUMBER(alert_slow_runs_min, "20", 1, 1000000, "fewer runs say nothing about what is usual"),
-    TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
-    TIME(queues_keep_ms, "1d", 0, 3650 * DAY, "how long idle queues are kept; 0: until room is needed"),
-    TIME(history_keep_ms, "30d", SECOND, 3650 * DAY, "how long ended executions and SLA events are kept"),
-    TIME(dead_letters_keep_ms, "30d", SECOND, 3650 * DAY, "how long dead letters are kept"),
-    TIME(alerts_keep_ms, "30d", SECOND, 3650 * DAY, "how long alerts are kept, once they were sent"),
-    TIME(tallies_keep_ms, "400d", HOUR, 36500 * DAY, "how long the numbers of reports are kept"),
-    TIME(idempotency_ms, "1d", SECOND, 365 * DAY, "how long an Idempotency-Key is remembered"),
+    ENGINE_SWITCH("alert_job_failed", alerts.job_failed, "alert when an execution failed for good"),
+    ENGINE_SWITCH("alert_worker_lost", alerts.worker_lost,
+        "alert when a worker vanished with work"),
+    ENGINE_SWITCH("alert_breaker_open", alerts.breaker_open, "alert when a target is left alone"),
+    ENGINE_SWITCH("alert_sla", alerts.sla, "alert when a run takes longer than its SLA says"),
+    ENGINE_SWITCH("alert_start_late", alerts.start_late,
+        "alert when something has not started when it should have"),
+    ENGINE_TIME("alert_quiet_ms", alerts.quiet_ms, SECOND, 30 * DAY,
+        "the same thing is told once within this"),
+    ENGINE_TIME("alert_queue_age_ms", alerts.queue_age_ms, 0, 365 * DAY,
+        "alert when something waits for this long; 0: never"),
+    ENGINE_NUMBER("alert_depth_warning", alerts.depth_warning, 0, 1000000000,
+        "warn when more wait in a queue; 0: never"),
+    ENGINE_NUMBER("alert_depth_critical", alerts.depth_critical, 0, 1000000000,
+        "critical when more wait; 0: never"),
+    ENGINE_TIME("alert_window_ms", alerts.window_ms, 0, DAY,
+        "what failed within this counts for the next four; 0: none"),
+    ENGINE_NUMBER("alert_dead_letters", alerts.dead_letters, 0, 1000000000,
+        "alert when more failed for good; 0: never"),
+    ENGINE_NUMBER("alert_rate_calls_min", alerts.rate_calls_min, 1, 1000000000,
+        "fewer ends in a queue say nothing"),
+    ENGINE_NUMBER("alert_rate_warning", alerts.rate_warning_pct, 0, 100,
+        "warn when more percent failed; 0: never"),
+    ENGINE_NUMBER("alert_rate_critical", alerts.rate_critical_pct, 0, 100,
+        "critical when more percent failed; 0: never"),
+    ENGINE_NUMBER("alert_slow", alerts.slow_pct, 0, 100000,
+        "warn at so many percent of its job's p95; 0: never"),
+    ENGINE_TIME("alert_slow_min_ms", alerts.slow_min_ms, 1, 365 * DAY,
+        "a run shorter than this is never slow"),
+    ENGINE_NUMBER("alert_slow_runs_min", alerts.slow_runs_min, 1, 1000000,
+        "fewer runs say nothing about what is usual"),
+    ENGINE_TIME("horizon_ms", horizon_ms, SECOND, 365 * DAY,
+        "runs due later than this are kept on disk only"),
+    ENGINE_TIME("queues_keep_ms", queues_keep_ms, 0, 3650 * DAY,
+        "how long idle queues are kept; 0: until room is needed"),
+    ENGINE_TIME("history_keep_ms", history_keep_ms, SECOND, 3650 * DAY,
+        "how long ended executions and SLA events are kept"),
+    ENGINE_TIME("dead_letters_keep_ms", letters_keep_ms, SECOND, 3650 * DAY,
+        "how long dead letters are kept"),
+    ENGINE_TIME("alerts_keep_ms", alerts_keep_ms, SECOND, 3650 * DAY,
+        "how long alerts are kept, once they were sent"),
+    ENGINE_TIME("tallies_keep_ms", tallies_keep_ms, HOUR, 36500 * DAY,
+        "how long the numbers of reports are kept"),
+    ENGINE_TIME("idempotency_ms", once_ms, SECOND, 365 * DAY,
+        "how long an Idempotency-Key is remembered"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };
 /* clang-format on */
+const size_t settings_count = COUNT_OF(settings_all);
 
 const struct setting *settings_find(struct str name)
 {
-    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
-        if (str_eq(str_c(settings_table[i].name), name))
-            return &settings_table[i];
+    for (size_t i = 0; i < settings_count; i++) {
+        if (str_eq(str_c(settings_all[i].name), name))
+            return &settings_all[i];
     }
     return NULL;
 }
@@ -181,7 +222,7 @@ static enum rc refuse(const struct setting *s, struct str value, struct str expe
                    STR_ARG(value));
 }
 
-static enum rc set_quantity(const struct setting *s, uint64_t *at, struct str value,
+static enum rc set_quantity(const struct setting *s, void *at, struct str value,
                             struct arena *arena, struct err *err)
 {
     uint64_t number;
@@ -190,7 +231,10 @@ static enum rc set_quantity(const struct setting *s, uint64_t *at, struct str va
                                          : str_to_u64(value, &number);
     if (!ok || number < s->min || number > s->max)
         return refuse(s, value, range_text(s, arena), err);
-    *at = number;
+    if (s->size == sizeof(uint32_t))
+        *(uint32_t *)at = (uint32_t)number;
+    else
+        *(uint64_t *)at = number;
     return RC_OK;
 }
 
@@ -220,11 +264,33 @@ enum rc settings_set(struct server_options *options, const struct setting *setti
 
 void settings_defaults(struct server_options *options, struct arena *arena)
 {
-    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
-        const struct setting *s = &settings_table[i];
-        enum rc rc = settings_set(options, s, str_c(s->fallback), arena, NULL);
+    options->engine = engine_defaults;
+    for (size_t i = 0; i < settings_count; i++) {
+        const struct setting *s = &settings_all[i];
+        enum rc rc =
+            s->fallback == NULL ? RC_OK : settings_set(options, s, str_c(s->fallback), arena, NULL);
         assert(rc == RC_OK); /* a default out of its own range would be our mistake */
     }
+}
+
+uint64_t settings_quantity(const struct server_options *options, const struct setting *s)
+{
+    const void *at = (const char *)options + s->offset;
+    return s->size == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
+struct str settings_default_text(const struct setting *s, char *ret_text)
+{
+    struct buf out = {.ptr = ret_text, .cap = WHEN_TEXT_MAX, .max = WHEN_TEXT_MAX};
+    const struct server_options options = {.engine = engine_defaults};
+    if (s->fallback != NULL)
+        return str_c(s->fallback);
+    if (s->kind == SETTING_BOOL)
+        return *(const bool *)((const char *)&options + s->offset) ? STR("true") : STR("false");
+    if (s->kind == SETTING_TIME)
+        return duration_format(ret_text, (int64_t)settings_quantity(&options, s));
+    buf_add_i64(&out, (int64_t)settings_quantity(&options, s));
+    return buf_str(&out);
 }
 
 enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
@@ -290,12 +356,12 @@ static const char *variable_name(const char *setting, struct arena *arena)
 enum rc settings_from_env(struct server_options *options, settings_env *env, struct arena *arena,
                           struct err *err)
 {
-    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
-        const char *variable = variable_name(settings_table[i].name, arena);
+    for (size_t i = 0; i < settings_count; i++) {
+        const char *variable = variable_name(settings_all[i].name, arena);
         const char *value = env(variable);
         if (value == NULL || value[0] == '\0') /* `BELFRY_SLOTS= belfry server` unsets it */
             continue;
-        if (settings_set(options, &settings_table[i], str_c(value), arena, err))
+        if (settings_set(options, &settings_all[i], str_c(value), arena, err))
             return err_note(err, "%s", variable);
     }
     return RC_OK;
@@ -303,9 +369,38 @@ enum rc settings_from_env(struct server_options *options, settings_env *env, str
 
 void settings_help(struct buf *out)
 {
+    char text[WHEN_TEXT_MAX];
     buf_add(out, STR("\nsettings, their defaults, and what they mean:\n"));
-    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
-        const struct setting *s = &settings_table[i];
-        buf_printf(out, "  %-23s %-15s %s\n", s->name, s->fallback, s->help);
+    for (size_t i = 0; i < settings_count; i++) {
+        const struct setting *s = &settings_all[i];
+        struct str fallback = settings_default_text(s, text);
+        buf_printf(out, "  %-23s %-15.*s %s\n", s->name, STR_ARG(fallback), s->help);
+    }
+}
+
+/* The words of a setting; other settings that they name look like what they are. */
+static void print_words(struct buf *out, struct str words)
+{
+    for (bool more = true; more;) {
+        size_t len = str_index(words, ' ');
+        struct str word = str_head(words, len);
+        bool is_setting = str_index(word, '_') < word.len && settings_find(word) != NULL;
+        buf_printf(out, is_setting ? "`%.*s`" : "%.*s", STR_ARG(word));
+        more = len < words.len;
+        words = str_from(words, len + more);
+        buf_add(out, more ? STR(" ") : STR(" |\n"));
+    }
+}
+
+void settings_table_print(struct buf *out)
+{
+    char text[WHEN_TEXT_MAX];
+    buf_add(out, STR("| setting | default | meaning |\n|---|---|---|\n"));
+    for (size_t i = 0; i < settings_count; i++) {
+        const struct setting *s = &settings_all[i];
+        struct str fallback = settings_default_text(s, text);
+        buf_printf(out, fallback.len > 0 ? "| `%s` | `%.*s` | " : "| `%s` | %.*s | ", s->name,
+                   STR_ARG(fallback));
+        print_words(out, str_c(s->help));
     }
 }

@@ -1,11 +1,12 @@
 /* settings.h - every setting of a server in one table.
  *
- * A row says what a setting is called, where it lives in `struct server_options`, its default, its
- * range, and a line of help. The name is the key in the config file (`lease_ms`), BELFRY_ and the
- * name in capitals in the environment (`BELFRY_LEASE_MS`), and the left side of `--set
- * lease_ms=20000`; the settings that users change most have flags of their own (`--listen`), see
- * options.c. A value is the same text wherever it comes from: times take a number of milliseconds
- * or a duration ("20s"), sizes a number of bytes or one with KiB, MiB or GiB behind it.
+ * A row says what a setting is called, where it lives in `struct server_options` (of which the
+ * engine's options are a part), its default, its range, and a line of help. The name is the key in
+ * the config file (`lease_ms`), BELFRY_ and the name in capitals in the environment
+ * (`BELFRY_LEASE_MS`), and the left side of `--set lease_ms=20000`; the settings that users change
+ * most have flags of their own (`--listen`), see options.c. A value is the same text wherever it
+ * comes from: times take a number of milliseconds or a duration ("20s"), sizes a number of bytes or
+ * one with KiB, MiB or GiB behind it.
  *
  * Precedence: flag, environment, config file, default. The sources are applied in the opposite
  * order, each overwriting what a weaker one said. */
@@ -26,13 +27,18 @@ enum setting_kind {
 struct setting {
     const char *name;
     enum setting_kind kind;
-    size_t offset;        /* in struct server_options */
-    const char *fallback; /* the default, written as a user would */
+    size_t offset; /* in struct server_options */
+    size_t size;
+    const char
+        *fallback; /* the default, written as a user would; NULL: as engine_defaults has it */
     uint64_t min;
     uint64_t max;
     const char *choices; /* SETTING_CHOICE: "full|normal" */
     const char *help;
 };
+
+extern const struct setting settings_all[];
+extern const size_t settings_count;
 
 /* A value and what it is for: from --set, or from a flag of its own. */
 struct setting_value {
@@ -58,5 +64,12 @@ enum rc settings_from_env(struct server_options *options, settings_env *env, str
 enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
                              size_t count, struct arena *arena, struct err *err);
 
+/* The value of a number, a size or a time. */
+uint64_t settings_quantity(const struct server_options *options, const struct setting *setting);
+/* The default as a user would write it, in ret_text (of WHEN_TEXT_MAX) if it has to be printed. */
+struct str settings_default_text(const struct setting *setting, char *ret_text);
+
 /* For the help page: a line per setting with its name, default and meaning. */
 void settings_help(struct buf *out);
+/* The same as a table in Markdown, for docs/operations.md. */
+void settings_table_print(struct buf *out);

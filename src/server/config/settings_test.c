@@ -1,4 +1,5 @@
 #include "server/config/options.h"
+#include "server/config/settings.h"
 
 #include "base/test/test.h"
 
@@ -61,8 +62,8 @@ TEST(without_anything_the_documented_defaults_hold)
     assert_string_equal(o.listen_host, "127.0.0.1");
     assert_int_equal(o.listen_port, 7420);
     assert_int_equal(o.durability, DURABILITY_FULL);
-    assert_int_equal(o.lease_ms, 20000);
-    assert_int_equal(o.priority_age_ms, 60000);
+    assert_int_equal(o.engine.lease_ms, 20000);
+    assert_int_equal(o.engine.point_ms, 60000);
     assert_int_equal(o.payload_bytes_max, 1 << 20);
     assert_false(o.no_worker);
 }
@@ -71,8 +72,8 @@ TEST(sizes_and_times_take_units)
 {
     struct server_options o =
         PARSE("--set", "lease_ms=1500", "--set=park_ms=1s500ms", "--set", "payload_bytes_max=2KiB");
-    assert_int_equal(o.lease_ms, 1500);
-    assert_int_equal(o.park_ms, 1500);
+    assert_int_equal(o.engine.lease_ms, 1500);
+    assert_int_equal(o.engine.park_ms, 1500);
     assert_int_equal(o.payload_bytes_max, 2048);
 }
 
@@ -112,10 +113,10 @@ TEST(the_environment_is_stronger_than_the_config_file)
     struct server_options o = PARSE("--config", path);
     assert_int_equal(o.slots, 2);
     assert_true(o.no_worker);
-    assert_int_equal(o.lease_ms, 9000);
+    assert_int_equal(o.engine.lease_ms, 9000);
     env_name = "BELFRY_LEASE_MS";
     env_value = "30s";
-    assert_int_equal(PARSE("--config", path).lease_ms, 30000);
+    assert_int_equal(PARSE("--config", path).engine.lease_ms, 30000);
     env_name = NULL;
     unlink(path);
 }
@@ -184,6 +185,49 @@ TEST(servers_that_share_a_store_need_leases_that_outlive_a_takeover)
     (void)PARSE(SHARED, "lease_ms=6s", "--set", "node_lease_ms=1s", "--set", "park_ms=1s");
     assert_non_null(strstr(REFUSAL(SHARED, "outage_grace_ms=4999"), "node_lease_ms (5000)"));
     (void)PARSE("--set", "lease_ms=1s", "--set", "outage_grace_ms=0"); /* alone */
+}
+
+TEST(the_engine_s_defaults_are_within_the_bounds_of_their_settings)
+{
+    struct server_options o = parse((const char *const[]){NULL});
+    char text[WHEN_TEXT_MAX];
+    for (const struct setting *s = settings_all; s < settings_all + settings_count; s++) {
+        struct str value = settings_default_text(s, text);
+        assert_int_equal(settings_set(&o, s, value, &arena, &err), RC_OK);
+    }
+    assert_int_equal(o.engine.lease_ms, engine_defaults.lease_ms);
+    assert_int_equal(o.engine.alerts.slow_pct, engine_defaults.alerts.slow_pct);
+    assert_true(o.engine.alerts.sla);
+}
+
+TEST(the_help_of_a_flag_tells_the_default_of_its_setting)
+{
+    char text[WHEN_TEXT_MAX];
+    for (size_t i = 0; i < server_opts.count; i++) {
+        const struct opt *opt = &server_opts.table[i];
+        const struct setting *s = settings_find(str_c(opt->name));
+        struct str value = s == NULL ? STR("") : settings_default_text(s, text);
+        struct str shown = arena_printf(&arena, "(%.*s)", STR_ARG(value));
+        if (value.len > 0 && strstr(opt->help, arena_zstr(&arena, shown)) == NULL)
+            fail_msg("--%s does not tell its default %.*s", opt->name, STR_ARG(shown));
+    }
+}
+
+TEST(a_setting_of_32_bits_leaves_its_neighbour_alone)
+{
+    struct server_options o = PARSE("--set", "breaker_percent=77");
+    assert_int_equal(o.engine.breaker.percent, 77);
+    assert_int_equal(o.engine.breaker.calls_min, engine_defaults.breaker.calls_min);
+    assert_int_equal(o.engine.breaker.rest_ms, engine_defaults.breaker.rest_ms);
+}
+
+TEST(the_engine_hears_of_settings_that_are_not_its_own)
+{
+    struct server_options o =
+        PARSE("--set", "payload_bytes_max=2KiB", "--set", "alert_webhooks=http://127.0.0.1:1/x");
+    assert_int_equal(o.engine.payload_bytes_max, 2048);
+    assert_int_equal(o.engine.document_bytes_max, o.request_bytes_max);
+    assert_true(o.engine.alerts.deliver);
 }
 
 static int drop_arena(void **state)

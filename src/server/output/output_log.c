@@ -38,8 +38,9 @@ static void deliver_keep(struct parcel *parcel)
 /* One chunk that its sender has no right to, and nothing of the upload is kept. */
 static enum rc check_sender(struct output_log *t, const struct request *r, struct err *err)
 {
-    for (size_t i = 0; i < r->chunk_count; i++) {
-        struct lease_name name = {r->sender_id, r->chunks[i].exec_id, r->chunks[i].token};
+    for (size_t i = 0; i < r->output.count; i++) {
+        const struct log_chunk *chunk = &r->output.chunks[i];
+        struct lease_name name = {r->output.worker_id, chunk->exec_id, chunk->token};
         TRY(fence_check(t->fence, &name, STANDING_PAST, err));
     }
     return RC_OK;
@@ -69,8 +70,8 @@ static void keep_all(struct output_log *t)
     LIST_EACH(&t->keeping, node)
     {
         const struct request *r = CONTAINER_OF(node, struct request, parcel.mail.node);
-        for (size_t i = 0; i < r->chunk_count; i++)
-            *VEC_PUSH(&t->arena, &all) = r->chunks[i];
+        for (size_t i = 0; i < r->output.count; i++)
+            *VEC_PUSH(&t->arena, &all) = r->output.chunks[i];
     }
     enum rc rc = t->logs->ops->append(t->logs, all.items, all.len, &err);
     if (rc != RC_OK && !t->losing) /* once, and not for every upload that comes again */
@@ -92,7 +93,7 @@ static void keep_all(struct output_log *t)
 bool tail_deletes_nothing(const struct output_log *t, struct moment now)
 {
     return deletions_wait(now, atomic_load(&t->server->deletes_from_ms),
-                          (int64_t)t->server->options->clock_delete_wait_ms);
+                          t->server->options->engine.delete_wait_ms);
 }
 
 static void trim(struct output_log *t)

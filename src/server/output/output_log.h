@@ -60,7 +60,7 @@ struct checkpoint_call {
 };
 
 enum rc output_log_start(struct server *server, struct output_log **ret_tail, struct err *err);
-/* Keeps r->chunks, sent by r->sender_id, and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not
+/* Keeps r->output and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not
  * taken. */
 enum rc output_log_keep(struct output_log *t, struct request *r);
 /* Does what r->checkpoint says and sends r home with r->rc. */

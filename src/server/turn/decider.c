@@ -2,13 +2,13 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "job/command_facts.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
 #include "server/output/output_log.h"
-#include "server/turn/engine_options.h"
 #include "server/turn/intake.h"
 #include "server/turn/keeper.h"
 #include "server/turn/outage.h"
@@ -203,7 +203,7 @@ static void step_without_store(struct decider *d, struct command **commands, siz
     bool may_poll = has_grace(d);
     for (size_t i = 0; i < count; i++) { /* to the front, in their order */
         struct command *cmd = commands[i];
-        if (!engine_works_away(cmd) || (cmd->kind == CMD_POLL && !may_poll))
+        if (!command_facts(cmd->kind)->works_in_outage || (cmd->kind == CMD_POLL && !may_poll))
             continue;
         commands[i] = commands[away];
         commands[away++] = cmd;
@@ -549,7 +549,7 @@ static bool on_store_wait(void *arg)
 /* A quarter of a lease is what a worker's poll waits beyond its time. */
 static void be_patient(struct decider *d)
 {
-    int64_t quarter_ms = (int64_t)d->server->options->lease_ms / 4;
+    int64_t quarter_ms = d->server->options->engine.lease_ms / 4;
     if (d->membership == NULL)
         return;
     d->keeper.membership = d->membership;
@@ -563,7 +563,8 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     struct decider *d = MEM_NEW(struct decider);
     d->server = server;
     d->membership = server->membership;
-    d->options = engine_options_of(server->options, server->zones);
+    d->options = server->options->engine;
+    d->options.rules_arg = server->zones;
     intake_init(&d->intake, server->options->mailbox_max);
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {

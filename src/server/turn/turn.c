@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/plant.h"
 #include "base/vec.h"
+#include "job/command_facts.h"
 #include "server/turn/bisect.h"
 #include "server/turn/rules.h"
 #include "server/turn/rules_memo.h"
@@ -96,84 +97,25 @@ static void load_damaged(void *arg, uint64_t exec_id)
     turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
 }
 
-static enum rc load_worker(void *arg, const struct worker_rec *worker, struct err *err)
-{
-    struct turn *t = arg;
-    (void)err;
-    engine_load_worker(t->engine, worker);
-    return RC_OK;
-}
-
-static enum rc load_counter(void *arg, const struct counter *counter, struct err *err)
-{
-    struct turn *t = arg;
-    (void)err;
-    engine_load_counter(t->engine, counter);
-    return RC_OK;
-}
-
-static enum rc load_queue(void *arg, const struct queue_rec *queue, struct err *err)
-{
-    (void)err;
-    engine_load_queue(((struct turn *)arg)->engine, queue);
-    return RC_OK;
-}
-
-static enum rc load_team(void *arg, const struct team_rec *team, struct err *err)
-{
-    (void)err;
-    engine_load_team(((struct turn *)arg)->engine, team);
-    return RC_OK;
-}
-
-static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err)
-{
-    (void)err;
-    engine_load_rate(((struct turn *)arg)->engine, rate);
-    return RC_OK;
-}
-
-static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct err *err)
-{
-    (void)err;
-    engine_load_breaker(((struct turn *)arg)->engine, breaker);
-    return RC_OK;
-}
-
-static enum rc load_permit(void *arg, const struct permit_rec *permit, struct err *err)
-{
-    (void)err;
-    engine_load_permit(((struct turn *)arg)->engine, permit);
-    return RC_OK;
-}
-
-static enum rc load_waiter(void *arg, const struct waiter_rec *waiter, struct err *err)
-{
-    (void)err;
-    engine_load_waiter(((struct turn *)arg)->engine, waiter);
-    return RC_OK;
-}
-
-static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
-{
-    (void)err;
-    engine_load_dependency(((struct turn *)arg)->engine, dependency);
-    return RC_OK;
-}
-
-static enum rc load_clock(void *arg, const struct clock_rec *clock, struct err *err)
-{
-    (void)err;
-    engine_load_clock(((struct turn *)arg)->engine, clock);
-    return RC_OK;
-}
-
-static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
-{
-    (void)err;
-    engine_load_operation(((struct turn *)arg)->engine, operation);
-    return RC_OK;
-}
+/* What the engine takes as it is. */
+#define LOADER(name, record)                                                                       \
+    static enum rc load_##name(void *arg, const record *rec, struct err *err)                      \
+    {                                                                                              \
+        (void)err;                                                                                 \
+        engine_load_##name(((struct turn *)arg)->engine, rec);                                     \
+        return RC_OK;                                                                              \
+    }
+LOADER(worker, struct worker_rec)
+LOADER(counter, struct counter)
+LOADER(queue, struct queue_rec)
+LOADER(team, struct team_rec)
+LOADER(rate, struct rate_rec)
+LOADER(breaker, struct breaker_rec)
+LOADER(permit, struct permit_rec)
+LOADER(waiter, struct waiter_rec)
+LOADER(dependency, struct dependency_rec)
+LOADER(clock, struct clock_rec)
+LOADER(operation, struct operation_rec)
 
 static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
 {
@@ -300,40 +242,13 @@ static bool keeps_settings(const struct turn *t)
 
 bool turn_is_ours(const struct turn *t, const struct command *cmd)
 {
-    switch (cmd->kind) {
-    case CMD_CANCEL_JOB:
-    case CMD_CANCEL_EXEC:
-    case CMD_RETRY_EXEC:
-    case CMD_PAUSE_JOB:
-    case CMD_RESUME_JOB:
-    case CMD_TRIGGER_JOB:
-    case CMD_EXTEND_SLA:
-    case CMD_EXPLAIN_JOB:
-    case CMD_EXPLAIN_EXEC:
-    case CMD_DRAIN:
-    case CMD_RETRY_LETTER:
-    case CMD_DISCARD_LETTER:
-    case CMD_FENCE: return owns(t, cmd->target.id);
-    case CMD_EDIT_JOB: return owns(t, cmd->edit.id);
-    case CMD_ALERT_SENT: return owns(t, cmd->alert.id);
-    /* These make an id, or are about what each server has: anybody who owns something. */
-    case CMD_SUBMIT:
-    case CMD_REGISTER:
-    case CMD_RESET_BREAKER:
-    case CMD_OPERATE: return ownership_set(&t->owned).bits != 0;
-    case CMD_QUEUE:
-        return keeps_settings(t) ||
-               (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency && !cmd->queue.forget);
-    case CMD_TEAM: return keeps_settings(t) || !cmd->team.set_concurrency;
-    case CMD_CALENDAR: return keeps_settings(t);
-    case CMD_POLL:
-    case CMD_HANGUP:
-    case CMD_WORKERS:
-    case CMD_QUEUES:
-    case CMD_TEAMS:
-    case CMD_BREAKERS:
-    case CMD_OPERATIONS:
-    case CMD_STATS: break;
+    switch (command_place(cmd)) {
+    case PLACE_OWNER: return owns(t, command_id(cmd));
+    case PLACE_ANY_OWNER:
+    case PLACE_ALL_OWNERS: return ownership_set(&t->owned).bits != 0;
+    case PLACE_FIRST: return keeps_settings(t);
+    case PLACE_ASKED:
+    case PLACE_ALL: break;
     }
     return true;
 }
@@ -555,7 +470,7 @@ void turn_run_outage(struct turn *t, struct command *const *commands, size_t cou
     engine_begin(t->engine, now, &t->arena);
     engine_outage(t->engine);
     for (size_t i = 0; i < count; i++) {
-        assert(engine_works_away(commands[i]));
+        assert(command_facts(commands[i]->kind)->works_in_outage);
         engine_decide(t->engine, commands[i]);
     }
     (void)engine_seal(t->engine);

@@ -55,8 +55,8 @@ struct turn_news {
 enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err);
 
-/* One turn while the store takes nothing, over commands of which engine_works_away: running leases
- * are renewed and polls answered, in memory only. Cannot fail. */
+/* One turn while the store takes nothing, over commands that work in an outage: running leases are
+ * renewed and polls answered, in memory only. Cannot fail. */
 void turn_run_outage(struct turn *t, struct command *const *commands, size_t count,
                      struct moment now, struct turn_news *ret_news);
 

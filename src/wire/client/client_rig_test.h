@@ -50,14 +50,10 @@ struct rig {
 
 static inline void note_request(struct rig *rig, struct http_request *req)
 {
-    static const char *const methods[] = {
-        [HTTP_METHOD_GET] = "GET", [HTTP_METHOD_HEAD] = "HEAD",   [HTTP_METHOD_POST] = "POST",
-        [HTTP_METHOD_PUT] = "PUT", [HTTP_METHOD_PATCH] = "PATCH", [HTTP_METHOD_DELETE] = "DELETE",
-    };
     struct str token = http_request_header(req, STR("Authorization"));
     struct str last = http_request_header(req, STR("Last-Event-ID"));
-    buf_printf(&rig->asked, "%s %.*s [%.*s] %.*s\n", methods[req->method], STR_ARG(req->path),
-               STR_ARG(token), STR_ARG(last));
+    buf_printf(&rig->asked, "%s %.*s [%.*s] %.*s\n", http_method_name(req->method),
+               STR_ARG(req->path), STR_ARG(token), STR_ARG(last));
 }
 
 static inline void handle(void *arg, struct http_request *req)

@@ -30,6 +30,7 @@ enum http_method {
     HTTP_METHOD_DELETE,
     HTTP_METHOD_OPTIONS,
 };
+const char *http_method_name(enum http_method method); /* "GET" */
 
 struct http_header {
     struct str name;

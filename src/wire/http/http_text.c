@@ -108,6 +108,17 @@ struct str http_date(char *ret_text, time_t at)
 
 /* ---- what a handler asks of its request */
 
+const char *http_method_name(enum http_method method)
+{
+    static const char *const names[] = {
+        [HTTP_METHOD_GET] = "GET",         [HTTP_METHOD_HEAD] = "HEAD",
+        [HTTP_METHOD_POST] = "POST",       [HTTP_METHOD_PUT] = "PUT",
+        [HTTP_METHOD_PATCH] = "PATCH",     [HTTP_METHOD_DELETE] = "DELETE",
+        [HTTP_METHOD_OPTIONS] = "OPTIONS",
+    };
+    return names[method];
+}
+
 struct str http_request_header(const struct http_request *req, struct str name)
 {
     for (size_t i = 0; i < req->header_count; i++) {

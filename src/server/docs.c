@@ -1,0 +1,31 @@
+#include "server/docs.h"
+#include "base/buf.h"
+#include "server/api/route_table.h"
+#include "server/config/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TABLE_BYTES_MAX = 1 << 20 };
+
+static const struct {
+    const char *name;
+    void (*print)(struct buf *out);
+} tables[] = {
+    {"routes", route_table_print},
+    {"settings", settings_table_print},
+};
+
+int docs_command(int argc, char **argv)
+{
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        if (argc != 2 || strcmp(argv[1], tables[i].name) != 0)
+            continue;
+        CLEANUP(buf_free) struct buf out = BUF(TABLE_BYTES_MAX);
+        tables[i].print(&out);
+        fwrite(out.ptr, 1, out.len, stdout);
+        return 0;
+    }
+    fputs("usage: belfry docs routes|settings\n", stderr);
+    return 2;
+}
