@@ -141,19 +141,43 @@ static uint64_t stream_idle_ms(void)
     return given ? (uint64_t)ms : STREAM_IDLE_MS;
 }
 
+/* A stream under way. */
+struct streaming {
+    const struct api_stream *stream;
+    struct err err; /* what its on_data returned */
+};
+
+static void on_stream_data(void *arg, struct str piece)
+{
+    struct streaming *s = arg;
+    (void)s->stream->on_data(s->stream->arg, piece, &s->err); /* wants_more asks for it */
+}
+
+static bool wants_more(void *arg)
+{
+    const struct streaming *s = arg;
+    return s->err.rc == RC_OK;
+}
+
 enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err)
 {
     struct http_response response;
+    struct streaming streaming = {.stream = stream};
     struct http_call call = {
         .method = "GET",
         .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(stream->path)),
         .accept = stream->accept,
         .last_event_id = stream->last_event_id,
         .idle_ms = stream_idle_ms(),
-        .on_data = stream->on_data,
-        .arg = stream->arg,
+        .on_data = on_stream_data,
+        .wants_more = wants_more,
+        .arg = &streaming,
     };
-    return send_call(cli, &call, &response, err);
+    enum rc rc = send_call(cli, &call, &response, err);
+    if (streaming.err.rc == RC_OK)
+        return rc;
+    *err = streaming.err;
+    return err->rc;
 }
 
 static bool is_unreserved(char c)
@@ -236,6 +260,7 @@ enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, v
         uint64_t left = list->limit == 0 ? 0 : list->limit - rest.given;
         TRY(get_fitting_page(cli, list, left, rest.cursor, &page_max, &page, err));
         give_page(list, &page, sink, arg, &rest);
+        TRY(cli_written(err));
     } while (rest.cursor.len > 0 && (list->limit == 0 || rest.given < list->limit));
     if (ret_rest != NULL)
         *ret_rest = rest;

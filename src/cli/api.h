@@ -18,7 +18,8 @@ struct api_stream {
     struct str path;
     struct str accept;
     struct str last_event_id;
-    void (*on_data)(void *arg, struct str piece);
+    /* An error ends the stream, and is what api_stream returns. */
+    enum rc (*on_data)(void *arg, struct str piece, struct err *err);
     void *arg;
 };
 enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err);

@@ -14,16 +14,36 @@ enum { PAYLOAD_BYTES_MAX = 1 << 26 };
 
 #define URL_DEFAULT "http://127.0.0.1:7420"
 
+static int write_errno; /* of the first write to stdout that failed; 0: none did */
+
+static void note_write(bool written)
+{
+    if (!written && write_errno == 0)
+        write_errno = errno;
+}
+
 void cli_print(struct str text)
 {
     if (text.len > 0)
-        (void)fwrite(text.ptr, 1, text.len, stdout); /* finish asks once for all */
+        note_write(fwrite(text.ptr, 1, text.len, stdout) == text.len);
 }
 
 void cli_print_line(struct str text)
 {
     cli_print(text);
-    putchar('\n');
+    note_write(putchar('\n') != EOF);
+}
+
+void cli_flush(void)
+{
+    note_write(fflush(stdout) == 0);
+}
+
+enum rc cli_written(struct err *err)
+{
+    if (!ferror(stdout) && write_errno == 0)
+        return RC_OK;
+    return err_set(err, RC_IO, "cannot write: %s", strerror(write_errno));
 }
 
 static int exit_code(const struct cli *cli, enum rc rc)
@@ -78,9 +98,8 @@ static enum rc start(struct cli *cli, const struct cli_common *args, struct err 
 /* Output that could not be written must not look like success. */
 static enum rc finish(struct err *err)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return RC_OK;
-    return err_set(err, RC_IO, "cannot write: %s", strerror(errno));
+    cli_flush();
+    return cli_written(err);
 }
 
 static void cli_end(struct cli *cli)

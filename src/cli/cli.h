@@ -84,6 +84,10 @@ enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struc
 /* What --payload was given: JSON, or @ and the name of a file with it. */
 enum rc cli_payload(struct cli *cli, const char *arg, struct str *ret_json, struct err *err);
 
-/* To stdout. */
+/* To stdout, through a buffer. */
 void cli_print(struct str text);
 void cli_print_line(struct str text);
+void cli_flush(void);
+/* RC_IO when something that was printed so far could not be written: its reader is gone, or the disk is full.
+ * cli_main asks at the end; a command that prints for a long time asks in between, and ends then. */
+enum rc cli_written(struct err *err);

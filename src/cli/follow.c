@@ -4,8 +4,10 @@
 #include "cli/view.h"
 #include "wire/http/sse.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     EVENT_BYTES_MAX = 32 << 20, /* an attempt's whole output twice over */
@@ -22,7 +24,7 @@ struct follower {
     struct buf last_id; /* of the newest event that was printed */
     struct patience patience;
     bool ended;     /* the execution is final */
-    struct err err; /* the first thing wrong with the stream itself */
+    struct err err; /* the first event that could not be read or printed */
 };
 
 static void follower_end(struct follower *f)
@@ -32,39 +34,53 @@ static void follower_end(struct follower *f)
     buf_free(&f->last_id);
 }
 
-static void print_text(const struct json *chunk)
+/* A stderr that was closed from the beginning is the user's wish; one whose reader went away is not. */
+static enum rc print_text(const struct json *chunk, struct err *err)
 {
     struct str text = api_text(chunk, STR("text"));
     if (str_eq(api_text(chunk, STR("stream")), STR("stdout")))
         cli_print(text);
-    else
-        fprintf(stderr, "%.*s", STR_ARG(text));
+    else if (fprintf(stderr, "%.*s", STR_ARG(text)) < 0 && errno == EPIPE)
+        return err_set(err, RC_IO, "cannot write: %s", strerror(EPIPE));
+    return RC_OK;
+}
+
+static enum rc print_event(struct follower *f, struct str event, struct err *err)
+{
+    struct json data;
+    arena_reset(&f->arena);
+    if (f->print == FOLLOW_JSON) {
+        cli_print_line(event);
+    } else {
+        if (json_parse_by(&json_from_server, event, &f->arena, &data, err))
+            return err->rc = RC_CORRUPT;
+        TRY(print_text(&data, err));
+    }
+    cli_flush(); /* a user is watching */
+    return cli_written(err);
 }
 
 static void on_event(void *arg, const struct sse_event *event)
 {
     struct follower *f = arg;
-    struct json data;
+    if (f->err.rc != RC_OK)
+        return;
     f->patience.failures = 0;
     buf_clear(&f->last_id);
     buf_add(&f->last_id, event->id);
     if (str_eq(event->event, STR("end")))
         f->ended = true;
-    if (!str_eq(event->event, STR("log")) || f->print == FOLLOW_QUIET)
-        return;
-    arena_reset(&f->arena);
-    if (f->print == FOLLOW_JSON)
-        cli_print_line(event->data);
-    else if (json_parse_by(&json_from_server, event->data, &f->arena, &data, &f->err) == RC_OK)
-        print_text(&data);
-    (void)fflush(stdout); /* somebody is watching; a failure shows at the end */
+    if (str_eq(event->event, STR("log")) && f->print != FOLLOW_QUIET)
+        (void)print_event(f, event->data, &f->err); /* on_data asks for it */
 }
 
-static void on_data(void *arg, struct str piece)
+static enum rc on_data(void *arg, struct str piece, struct err *err)
 {
     struct follower *f = arg;
-    if (f->err.rc == RC_OK)
-        sse_feed(&f->reader, piece, on_event, f, &f->err);
+    if (sse_feed(&f->reader, piece, on_event, f, err))
+        return err->rc = RC_CORRUPT;
+    *err = f->err;
+    return err->rc;
 }
 
 /* Says once that there is a pause, and waits. False when there is no point in another try. */
@@ -89,8 +105,8 @@ static enum rc follow_once(struct cli *cli, struct follower *f, struct str path,
     f->reader = sse_reader(EVENT_BYTES_MAX);
     enum rc rc = api_stream(cli, &stream, err);
     sse_reader_free(&f->reader);
-    if (f->err.rc != RC_OK)
-        return err_set(err, RC_CORRUPT, "cannot follow the output: %s", f->err.text);
+    if (rc == RC_CORRUPT || rc == RC_IO)
+        return err_note(err, "cannot follow the output");
     if (rc == RC_OK && !f->ended)
         return err_set(err, RC_UNREACHABLE, "%.*s broke off", STR_ARG(cli->url));
     return f->ended ? RC_OK : rc;

@@ -342,16 +342,20 @@ static void on_spawner_room(void *arg)
     start_some(arg);
 }
 
-/* Nobody can start, signal or reap commands any more. What it left was given to us, who are a
- * subreaper too; it is killed, reported, and whoever supervises us starts a new worker. */
+/* Without the spawner no command can be started, signalled or reaped. Its processes were given to the worker,
+ * which is a subreaper, too. They are killed before their leases are given back, so that nothing runs twice; the
+ * leases of any that cannot be killed end with the worker, in silence. The worker leaves: the server beside it,
+ * or the system's service manager, starts another. */
 static void on_spawner_gone(void *arg)
 {
     struct worker *w = arg;
-    log_error("the spawner died", NULL);
+    bool all_dead = stray_kill_all(STRAY_TIMEOUT_MS);
+    log_error("the spawner process was killed, perhaps by a job; this worker leaves, for another to take its place",
+              "commands", all_dead ? "all killed" : "some could not be killed", NULL);
     w->exit_code = EXIT_FAILURE;
-    stray_kill_all(STRAY_TIMEOUT_MS);
     leave(w, clock_mono_us(), "the spawner died");
-    cut_all(w, RUN_CUT_BROKEN, STR(""));
+    if (all_dead)
+        cut_all(w, RUN_CUT_BROKEN, STR(""));
 }
 
 /* ---- beginning and end */

@@ -254,12 +254,12 @@ class Server:
         assert status == 200, execution
         return execution
 
-    def wait_for_status(self, job_id, *statuses):
+    def wait_for_status(self, job_id, *statuses, patience_s=PATIENCE_S):
         """The newest execution of a job once it has one of these statuses."""
         def reached():
             execution = self.newest_execution(job_id)
             return execution if execution["status"] in statuses else None
-        return wait_for(reached, f"{job_id} to be {' or '.join(statuses)}")
+        return wait_for(reached, f"{job_id} to be {' or '.join(statuses)}", patience_s)
 
 
 def tests_of(module):

@@ -354,6 +354,36 @@ def test_following_prints_as_it_happens_and_ends_with_the_execution():
     assert [(e["stream"], e["text"]) for e in events] == [("stdout", "one\n"), ("stderr", "two\n")]
 
 
+def start_deaf_to_sigpipe(*words, **streams):
+    # As Python itself ignores SIGPIPE, and does not restore it here: a write fails with EPIPE.
+    return subprocess.Popen([BELFRY, *words], env=server.env, restore_signals=False, **streams)
+
+
+def test_following_ends_when_the_reader_of_its_output_is_gone():
+    gate = server.dir / "reader-gate"
+    endless = f"while ! [ -e {gate} ]; do echo out; echo err >&2; sleep 0.1; done"
+    job_id = server.submit("--", "sh", "-c", endless)
+    for words in (["logs", "-f", job_id], ["logs", "-f", job_id, "-o", "json"]):
+        following = start_deaf_to_sigpipe(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert following.stdout.readline(), "it prints"
+        following.stdout.close()
+        following.wait(timeout=PATIENCE_S)
+        assert following.returncode == 1, following.returncode
+        assert b"cannot write: Broken pipe" in following.stderr.read()
+        following.stderr.close()
+    following = start_deaf_to_sigpipe("logs", "-f", job_id, "--stream", "stderr",
+                                      stderr=subprocess.PIPE)
+    assert following.stderr.readline() == b"err\n"
+    following.stderr.close()
+    assert following.wait(timeout=PATIENCE_S) == 1
+    waiting = start_deaf_to_sigpipe("submit", "--wait", "--", "sh", "-c", endless,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert waiting.stdout.readline() == b"out\n"
+    waiting.stdout.close()
+    assert waiting.wait(timeout=PATIENCE_S) == 1
+    gate.touch()
+
+
 def test_following_a_server_that_vanished_without_a_word_does_not_hang():
     # Stopped, it keeps its connections and says nothing: as a machine without power does.
     with Server() as own:

@@ -267,6 +267,24 @@ def test_what_kills_its_workers_is_quarantined():
         assert own.job(job_id)["status"] == "failed"
 
 
+def test_a_job_that_kills_the_parent_of_all_commands_is_the_only_one_to_fail():
+    with Server("--slots", "4", env=SHORT) as own:
+        killer, _ = submit(own, command="sleep 0.3; kill -9 $PPID", retry={"max_retries": 0})
+        # Fails when the attempt before is still alive.
+        others = [submit(own, command=f"flock -n {own.dir}/other{n} sleep 1.5",
+                         retry={"max_retries": 0})[0] for n in range(3)]
+        ended = own.wait_for_status(killer, *FINAL, patience_s=4 * PATIENCE_S)
+        assert (ended["lost_count"], ended["attempt_count"]) == (3, 0), ended
+        assert ended["error"].startswith("quarantined, since its worker was lost 3 times"), ended
+        assert ended["attempts"][-1]["error_class"] == "lost_worker", ended
+        for job_id in others:
+            other = own.wait_for_status(job_id, *FINAL, patience_s=4 * PATIENCE_S)
+            assert other["status"] == "completed", other
+            assert (other["lost_count"], other["attempt_count"]) == (0, 1), other
+            assert other["returned_count"] > 0, "it ran beside the killer"
+        assert "the spawner process was killed" in own.log_path.read_text(errors="replace")
+
+
 def test_a_drain_costs_no_attempt():
     with Server(*BARE) as own:
         _, execution_id = submit(own, retry={"max_retries": 0})

@@ -43,15 +43,20 @@ static struct str logs_path(const struct logs_args *args, struct str id, struct 
                         STR_ARG(buf_str(&query)));
 }
 
-static void print_piece(void *arg, struct str piece)
+static enum rc print_piece(void *arg, struct str piece, struct err *err)
 {
     (void)arg;
     cli_print(piece);
+    return cli_written(err);
 }
 
-static void keep_piece(void *arg, struct str piece)
+static enum rc keep_piece(void *arg, struct str piece, struct err *err)
 {
-    buf_add(arg, piece);
+    struct buf *text = arg;
+    buf_add(text, piece);
+    if (!text->overflow)
+        return RC_OK;
+    return err_set(err, RC_TOO_LARGE, "more output than fits into one JSON document");
 }
 
 /* The text may be anything, so it becomes JSON only here; bytes that are not UTF-8 are replaced. */
@@ -67,7 +72,7 @@ static enum rc print_json(struct cli *cli, struct str id, struct str path, struc
     json_put_str(&w, "execution_id", id);
     json_put_str(&w, "text", buf_str(&text));
     json_close(&w);
-    if (text.overflow || out.overflow)
+    if (out.overflow)
         return err_set(err, RC_TOO_LARGE, "more output than fits into one JSON document");
     cli_print_line(buf_str(&out));
     return RC_OK;

@@ -263,6 +263,7 @@ struct worker {
         uint32_t free;
         int64_t until_ms; /* boot clock: it was parked until then; 0: it is new */
         bool answer;      /* there is something to say, even without leases */
+        bool accused;     /* a run of the worker was on probation when the poll came */
         VEC(struct poll_lease) leases;
         VEC(struct poll_stop) stops;
     } turn;

@@ -349,7 +349,7 @@ static struct blocker find_probation(const struct scene *s)
         .used = unseen,
         .text =
             arena_printf(s->arena,
-                         "its last %" PRIu32 " runs ended together with server and worker, so "
+                         "its last %" PRIu32 " runs ended together with their worker, so "
                          "it runs on probation: one such run on a worker at a time. All workers "
                          "with a free slot have one; it starts when that has ended, or has run "
                          "for %s",

@@ -101,6 +101,23 @@ static struct move after_loss(struct engine *e, const struct exec *x, struct str
     return after_harm(e, x, "its worker was lost", error);
 }
 
+/* The commands of the worker died together, and any of them may have caused it. One on probation is blamed alone;
+ * with none on probation all are suspected, as when server and worker die together (silence.c). */
+static struct move after_crash(struct engine *e, struct exec *x, bool accused, struct str error,
+                               struct attempt_end *end)
+{
+    if (exec_on_probation(x)) {
+        end->outcome = OUTCOME_LOST;
+        end->class = FAILURE_LOST_WORKER;
+        return after_loss(e, x, error);
+    }
+    touch_exec(e, x);
+    if (!accused)
+        x->v.unseen += x->v.unseen < UINT16_MAX;
+    end->outcome = OUTCOME_RETURNED;
+    return (struct move){.event = EV_RETURN, .reason = error};
+}
+
 /* Whether its end, as the worker tells it, is the end of its time: it was told to stop for that. */
 static bool ran_out_of_time(const struct engine *e, const struct exec *x, enum outcome outcome)
 {
@@ -123,7 +140,7 @@ static struct move after_sla(struct engine *e, const struct exec *x, struct atte
                          end->error);
 }
 
-static struct move move_after(struct engine *e, const struct exec *x,
+static struct move move_after(struct engine *e, const struct worker *w, struct exec *x,
                               const struct poll_result *result, struct attempt_end *end)
 {
     if (x->v.state == EXEC_STOPPING) { /* whatever it says now, somebody cancelled it before */
@@ -141,6 +158,8 @@ static struct move move_after(struct engine *e, const struct exec *x,
             return after_harm(e, x, "its workers could not read it, or were lost,", result->error);
         return (struct move){.event = EV_RETURN, .reason = result->error};
     case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
+        if (result->code == POLL_CODE_SPAWNER_DIED)
+            return after_crash(e, x, w->turn.accused, result->error, end);
         if (!x->v.spared)
             return after_loss(e, x, result->error);
         end->outcome = OUTCOME_RETURNED;
@@ -285,10 +304,10 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
         .error = result->error,
         .tail = result->tail,
     };
-    struct move move = move_after(e, x, result, &end);
+    struct move move = move_after(e, w, x, result, &end);
     unless_done(x, &move);
     move.actor = actor;
-    move.reported = true;
+    move.reported = result->code != POLL_CODE_SPAWNER_DIED;
     move.log_seq = result->usage.log_seq;
     exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);

@@ -530,3 +530,69 @@ TEST(innocents_survive_reboots_that_are_a_minute_apart)
         assert_int_equal(values_of(&w, jobs[i]->exec_id)->unseen, 8);
     }
 }
+
+/* ---- commands that die together, while the worker lives to tell it */
+
+/* A worker with room for so many runs what it can get; then all of that dies together, and it says so. */
+static void run_and_break(struct world *w, uint32_t slots, struct fake *f)
+{
+    struct fake hired = hire_and_start(w, slots);
+    *f = hired;
+    struct asked *poll = ask_poll(w, &hired, 0);
+    poll->cmd.poll.held_count = 0;
+    for (size_t i = 0; i < f->held_count; i++) {
+        struct poll_lease lease = {.exec_id = f->held[i].exec_id, .token = f->held[i].token};
+        add_result(poll, &lease, OUTCOME_STOPPED)->code = POLL_CODE_SPAWNER_DIED;
+    }
+    world_turn(w);
+}
+
+TEST(commands_that_die_together_are_queued_again_at_no_cost)
+{
+    WORLD(w);
+    const struct submission *jobs[] = {SUBMIT(&w), SUBMIT(&w)};
+    struct fake f;
+    world_turn(&w);
+    run_and_break(&w, 2, &f);
+    assert_int_equal(f.held_count, 2);
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->attempts, 0);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->lost, 0);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->unseen, 1);
+    }
+}
+
+TEST(of_commands_that_die_together_the_one_on_probation_is_to_blame)
+{
+    WORLD(w);
+    const struct submission *killer;
+    make_suspects(&w, &killer, 1);
+    const struct submission *innocent = SUBMIT(&w);
+    struct fake f;
+    world_turn(&w);
+    run_and_break(&w, 2, &f);
+    assert_int_equal(f.held_count, 2);
+    assert_int_equal(values_of(&w, killer->exec_id)->lost, 1);
+    assert_int_equal(values_of(&w, killer->exec_id)->unseen, 2);
+    assert_int_equal(values_of(&w, innocent->exec_id)->lost, 0);
+    assert_int_equal(values_of(&w, innocent->exec_id)->unseen, 0);
+}
+
+TEST(what_kills_the_commands_beside_it_is_out_by_its_fifth_time)
+{
+    WORLD(w);
+    const struct submission *killer = SUBMIT(&w);
+    const struct submission *innocent = SUBMIT(&w);
+    struct fake f;
+    int times = 0;
+    world_turn(&w);
+    for (; state_of(&w, killer->exec_id) == EXEC_QUEUED; times++) {
+        run_and_break(&w, 2, &f);
+        assert_true(holds(&f, killer->exec_id));
+        assert_int_equal(values_of(&w, innocent->exec_id)->lost, 0);
+    }
+    assert_int_equal(times, 5);
+    assert_int_equal(state_of(&w, killer->exec_id), EXEC_FAILED);
+    assert_int_equal(state_of(&w, innocent->exec_id), EXEC_QUEUED);
+}

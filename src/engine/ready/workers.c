@@ -339,6 +339,7 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
         ARENA_ARRAY(w->turn.cmd->arena, struct poll_verdict, poll->result_count);
     size_t asked = asked_about_worker(w->turn.cmd);
     size_t count = 0;
+    w->turn.accused = worker_on_probation(w); /* while none of its runs has ended yet */
     for (size_t i = 0; i < poll->result_count; i++) {
         if (partition_has(&e->owned, poll->results[i].exec_id))
             report_result(e, w, actor, &poll->results[i], &asked, &verdicts[count++]);

@@ -39,6 +39,8 @@ struct http_call {
     size_t body_bytes_max; /* of the answer; 0: 64 MiB */
     /* When set, a 2xx body is handed over piece by piece as it arrives instead of collected. */
     void (*on_data)(void *arg, struct str piece);
+    /* http_client_call asks it after each piece, when set: false ends the call with RC_SHUTDOWN. */
+    bool (*wants_more)(void *arg);
     /* Called exactly once: response is NULL when the call failed, and err says why. */
     void (*on_done)(void *arg, const struct http_response *response, const struct err *err);
     void *arg;

@@ -15,6 +15,8 @@ static void on_data(void *arg, struct str piece)
 {
     struct waiting *w = arg;
     w->call->on_data(w->call->arg, piece);
+    if (w->call->wants_more != NULL && !w->call->wants_more(w->call->arg))
+        http_client_abort(w->client);
 }
 
 static struct str copy_or_null(struct arena *arena, struct str s)

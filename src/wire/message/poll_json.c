@@ -128,8 +128,10 @@ static void read_code(const struct fields *f, const struct field_place *at,
         return;
     if (str_eq(value->string, STR("unreadable")))
         *(enum poll_code *)into = POLL_CODE_UNREADABLE;
+    else if (str_eq(value->string, STR("spawner_died")))
+        *(enum poll_code *)into = POLL_CODE_SPAWNER_DIED;
     else
-        fields_fail(f, at, "must be unreadable");
+        fields_fail(f, at, "must be unreadable or spawner_died");
 }
 
 #define USAGE(text, member, low, high)                                                             \
@@ -196,9 +198,11 @@ static void check_result(const struct fields *f, const struct poll_result *resul
         fields_fail(f, &permanent, "must stand only beside failed, permanent and timeout");
     else if (result->permanent == PERMANENT_NO && result->outcome == OUTCOME_PERMANENT)
         fields_fail(f, &permanent, "must not be false beside the outcome permanent");
-    if (result->code != POLL_CODE_NONE && result->outcome != OUTCOME_PERMANENT &&
+    if (result->code == POLL_CODE_UNREADABLE && result->outcome != OUTCOME_PERMANENT &&
         result->outcome != OUTCOME_RETURNED)
-        fields_fail(f, &code, "must stand only beside permanent and returned");
+        fields_fail(f, &code, "must be unreadable only beside permanent and returned");
+    if (result->code == POLL_CODE_SPAWNER_DIED && result->outcome != OUTCOME_STOPPED)
+        fields_fail(f, &code, "must be spawner_died only beside stopped");
 }
 
 enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret_poll,

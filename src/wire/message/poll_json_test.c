@@ -198,6 +198,12 @@ TEST(a_poll_reads_back_as_it_was_printed, clear)
          .usage = {.exit_code = -1},
          .error = STR("what is this?"),
          .code = POLL_CODE_UNREADABLE},
+        {.exec_id = 16,
+         .token = 5,
+         .outcome = OUTCOME_STOPPED,
+         .usage = {.exit_code = -1},
+         .error = STR("all commands died"),
+         .code = POLL_CODE_SPAWNER_DIED},
     };
     const struct poll poll = {
         .seq = 7,
@@ -338,6 +344,12 @@ TEST(what_is_said_about_a_failure_must_make_sense, clear)
                         "must stand only beside failed, permanent and timeout");
     assert_poll_problem(FAILURE("failed", "\"retry_after_ms\":-1"), "results[0].retry_after_ms",
                         "must be between 0 and 316224000000");
+    assert_poll_problem(FAILURE("failed", "\"code\":\"spawner_died\""), "results[0].code",
+                        "must be spawner_died only beside stopped");
+    assert_poll_problem(FAILURE("stopped", "\"code\":\"unreadable\""), "results[0].code",
+                        "must be unreadable only beside permanent and returned");
+    assert_poll_problem(FAILURE("stopped", "\"code\":\"flu\""), "results[0].code",
+                        "must be unreadable or spawner_died");
     poll_of(STR(FAILURE("failed", "\"permanent\":true,\"error_class\":\"network_error\"")));
 }
 

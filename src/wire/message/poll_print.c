@@ -77,8 +77,9 @@ static void put_failure(struct json_writer *w, const struct poll_result *result)
         json_put_int(w, "retry_after_ms", result->retry_after_ms);
     if (result->tail.len > 0)
         json_put_str(w, "error_tail", result->tail);
-    if (result->code == POLL_CODE_UNREADABLE)
-        json_put_str(w, "code", STR("unreadable"));
+    if (result->code != POLL_CODE_NONE)
+        json_put_str(w, "code",
+                     result->code == POLL_CODE_UNREADABLE ? STR("unreadable") : STR("spawner_died"));
 }
 
 static void print_result(struct json_writer *w, const struct poll_result *result)

@@ -27,10 +27,9 @@ enum {
 struct fake_server {
     uv_loop_t *loop;
     struct http_server *http;
-    uv_timer_t tick;
+    uv_timer_t tick;   /* wakes the loop, so that a test can look at the world */
     int64_t ticked_ms; /* boot clock */
-    int64_t stood_ms;
-    /* how long this process stood still so far */ /* wakes the loop, so that a test can look at the world */
+    int64_t stood_ms;  /* how long this process stood still so far */
     uint16_t port;
     char url[64];
     struct arena arena; /* of all that is remembered */
@@ -60,6 +59,8 @@ struct fake_server {
     /* What to do. */
     struct poll_lease leases[FAKE_LEASES_MAX]; /* for the next poll with room */
     size_t lease_count;
+    struct poll_lease given[FAKE_LEASES_MAX]; /* that have not ended, as far as it knows */
+    size_t given_count;
     struct poll_stop stop; /* for the next reply; exec_id 0: none */
     bool drain;
     int poll_status;              /* answer polls with this instead; 0: behave */
@@ -153,6 +154,53 @@ static inline struct poll_reply fake_plain(const struct fake_server *f)
     };
 }
 
+static inline void fake_note_given(struct fake_server *f, const struct poll_lease *leases,
+                                   size_t count)
+{
+    assert_true(f->given_count + count <= FAKE_LEASES_MAX);
+    memcpy(f->given + f->given_count, leases, count * sizeof(leases[0]));
+    f->given_count += count;
+}
+
+static inline void fake_note_ended(struct fake_server *f, uint64_t exec_id)
+{
+    for (size_t i = 0; i < f->given_count; i++) {
+        if (f->given[i].exec_id == exec_id) {
+            f->given[i] = f->given[--f->given_count];
+            return;
+        }
+    }
+}
+
+static inline bool fake_is_named(const struct poll *poll, const struct poll_lease *lease)
+{
+    for (size_t i = 0; i < poll->held_count; i++) {
+        if (poll->held[i].exec_id == lease->exec_id && poll->held[i].token == lease->token)
+            return true;
+    }
+    for (size_t i = 0; i < poll->result_count; i++) {
+        if (poll->results[i].exec_id == lease->exec_id && poll->results[i].token == lease->token)
+            return true;
+    }
+    return false;
+}
+
+/* As the real one does: a lease that the newest poll does not name has not arrived, and is due again. A worker
+ * takes no lease from a reply that comes when its next poll is on its way. */
+static inline void fake_give_again(struct fake_server *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->given_count; i++) {
+        if (fake_is_named(&f->poll, &f->given[i])) {
+            f->given[kept++] = f->given[i];
+        } else {
+            assert_true(f->lease_count < FAKE_LEASES_MAX);
+            f->leases[f->lease_count++] = f->given[i];
+        }
+    }
+    f->given_count = kept;
+}
+
 /* A reply with all that is due for this poll. */
 static inline void fake_reply_due(struct fake_server *f, struct http_request *req,
                                   const struct poll_verdict *verdicts, size_t verdict_count)
@@ -175,6 +223,7 @@ static inline void fake_reply_due(struct fake_server *f, struct http_request *re
         }
     }
     f->lease_count -= count;
+    fake_note_given(f, f->leases, count);
     fake_reply(req, &reply);
     memmove(f->leases, f->leases + count, f->lease_count * sizeof(f->leases[0]));
     f->stop.exec_id = 0;
@@ -222,6 +271,7 @@ static inline struct poll_verdict *fake_take_results(struct fake_server *f, size
         }
         assert_true(f->result_count < FAKE_RESULTS_MAX);
         f->results[f->result_count++] = *result;
+        fake_note_ended(f, result->exec_id);
         f->result_overtook_log |= result->usage.log_seq > f->log_seq;
         verdicts[count++] = (struct poll_verdict){result->exec_id, result->token, true};
     }
@@ -270,6 +320,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     if (f->era != home->registrations) { /* another worker */
         f->era = home->registrations;
         f->seq = f->awaited = 0;
+        f->given_count = 0;
     }
     assert_int_equal(json_parse_by(&json_from_user, body, &f->arena, &doc, &err), RC_OK);
     assert_int_equal(poll_parse(&doc, &f->arena, &poll, &errors), RC_OK);
@@ -304,6 +355,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
         struct poll_reply plain = fake_plain(f);
         fake_reply(older, &plain);
     }
+    fake_give_again(f);
     size_t verdict_count = 0;
     const struct poll_verdict *verdicts = fake_take_results(f, &verdict_count);
     bool due = f->hasty || f->poll.result_count > 0 || f->poll.wait_ms == 0 ||

@@ -162,6 +162,7 @@ static void finish_when_told(struct run *run)
         .class = run->failure.class,
         .permanent = run->failure.permanent,
         .tail = run->end.tail,
+        .code = run_end_code(&run->end, run->outcome),
     };
     run->host->on_done(run->host->arg, run, &result);
 }
@@ -286,6 +287,8 @@ void run_cut(struct run *run, enum run_cut cut, struct str reason)
         run->end.cut = cut;
         run->end.reason = arena_str(&run->arena, reason);
     }
+    if (cut == RUN_CUT_BROKEN)
+        run->end.wait_status = SIGKILL; /* the spawner would have said so */
     if (cut == RUN_CUT_BROKEN || run->order != NULL)
         end(run);
     else if (cut == RUN_CUT_LOST)
@@ -335,7 +338,10 @@ static void launch(struct run *run, struct str checkpoint)
     order->deadline_ms = run->deadline_ms;
     if (run_order_launch(order, run->host, run->id, checkpoint, &run->files, &run->arena, taps,
                          &err)) {
-        run->end.unready = arena_str(&run->arena, str_c(err.text));
+        if (err.rc == RC_SHUTDOWN) /* the spawner has died, and on_gone has not been called yet */
+            run->end.cut = RUN_CUT_BROKEN;
+        else
+            run->end.unready = arena_str(&run->arena, str_c(err.text));
         end(run);
     } else {
         run->end.started = true;

@@ -57,8 +57,8 @@ void run_free(struct run *run);
 /* The spawner said something about this one. May call on_done. */
 void run_on_event(struct run *run, const struct spawn_event *event);
 /* Ends the command: by TERM and a grace, or at once when there is no time (RUN_CUT_LOST). The
- * first reason counts, but a later one may hurry. RUN_CUT_BROKEN: nobody will tell us that it
- * ended, so it counts as ended now. May call on_done. */
+ * first reason counts, but a later one may hurry. RUN_CUT_BROKEN: the command is
+ * dead, and no SPAWN_ENDED will come, so it ends now. May call on_done. */
 void run_cut(struct run *run, enum run_cut cut, struct str reason);
 
 /* Tells the result at once when the command has ended, whatever of its output or checkpoint the server does not

@@ -26,6 +26,17 @@ static enum outcome judge_unstarted(const struct run_end *end, struct buf *error
     return OUTCOME_FAILED;
 }
 
+/* A command that was running may have killed the spawner; one that had not started did not. */
+static enum outcome judge_broken(const struct run_end *end, struct buf *error)
+{
+    if (!end->started) {
+        buf_printf(error, "not started: the worker's spawner process had died");
+        return OUTCOME_RETURNED;
+    }
+    buf_printf(error, "the worker's spawner process died, and every command of the worker with it");
+    return OUTCOME_STOPPED;
+}
+
 static enum outcome judge_cut(const struct run_end *end, struct buf *error)
 {
     char text[WHEN_TEXT_MAX];
@@ -41,7 +52,7 @@ static enum outcome judge_cut(const struct run_end *end, struct buf *error)
     case RUN_CUT_LOST:
         buf_printf(error, "killed because its lease could not be renewed in time");
         return OUTCOME_RETURNED;
-    case RUN_CUT_BROKEN: buf_printf(error, "the spawner died"); return OUTCOME_FAILED;
+    case RUN_CUT_BROKEN: return judge_broken(end, error);
     case RUN_CUT_NONE: break;
     }
     return OUTCOME_NONE;
@@ -91,11 +102,17 @@ enum outcome run_end_judge(const struct run_end *end, struct buf *error)
     return OUTCOME_FAILED;
 }
 
+enum poll_code run_end_code(const struct run_end *end, enum outcome outcome)
+{
+    bool died = end->cut == RUN_CUT_BROKEN && outcome == OUTCOME_STOPPED;
+    return died ? POLL_CODE_SPAWNER_DIED : POLL_CODE_NONE;
+}
+
 struct failure run_end_classify(const struct run_end *end, enum outcome outcome)
 {
     if (outcome != OUTCOME_FAILED && outcome != OUTCOME_PERMANENT && outcome != OUTCOME_TIMEOUT)
         return (struct failure){.class = FAILURE_NONE};
-    if (end->unready.len > 0 || end->cut == RUN_CUT_BROKEN) /* nothing that the job did */
+    if (end->unready.len > 0) /* nothing that the job did */
         return (struct failure){FAILURE_UNKNOWN, PERMANENT_NO};
     struct usage usage;
     run_end_usage(end, &usage);

@@ -11,7 +11,7 @@ enum run_cut {
     RUN_CUT_STOPPED,  /* the server asked */
     RUN_CUT_RETURNED, /* the worker is leaving */
     RUN_CUT_LOST,     /* the lease could not be renewed */
-    RUN_CUT_BROKEN,   /* the spawner died */
+    RUN_CUT_BROKEN,   /* the spawner died, and the command with it */
 };
 
 struct run_end {
@@ -31,6 +31,8 @@ struct run_end {
 
 /* The outcome; the sentence about it, none for success, is appended to *error. */
 enum outcome run_end_judge(const struct run_end *end, struct buf *error);
+/* What the server has to know besides. */
+enum poll_code run_end_code(const struct run_end *end, enum outcome outcome);
 /* Why it failed; nothing for an outcome that is no failure. */
 struct failure run_end_classify(const struct run_end *end, enum outcome outcome);
 /* Fills in exit_code and signal. */

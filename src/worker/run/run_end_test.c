@@ -99,8 +99,17 @@ TEST(the_reason_to_end_it_outranks_how_it_ended)
     expect(&end, OUTCOME_STOPPED, "cancelled by key:admin");
     end.cut = RUN_CUT_RETURNED;
     expect(&end, OUTCOME_RETURNED, "ended because its worker is leaving");
-    end.cut = RUN_CUT_BROKEN;
-    expect(&end, OUTCOME_FAILED, "the spawner died");
+}
+
+TEST(commands_that_died_with_the_spawner_are_told_from_those_that_had_not_started)
+{
+    struct run_end end = {.started = true, .cut = RUN_CUT_BROKEN, .wait_status = SIGKILL};
+    expect(&end, OUTCOME_STOPPED,
+           "the worker's spawner process died, and every command of the worker with it");
+    assert_int_equal(run_end_code(&end, OUTCOME_STOPPED), POLL_CODE_SPAWNER_DIED);
+    end.started = false;
+    expect(&end, OUTCOME_RETURNED, "not started: the worker's spawner process had died");
+    assert_int_equal(run_end_code(&end, OUTCOME_RETURNED), POLL_CODE_NONE);
 }
 
 TEST(who_exits_before_a_lost_lease_kills_it_has_ended_by_itself)

@@ -224,6 +224,19 @@ TEST(a_lost_lease_hurries_a_stop, stage_set_up, stage_tear_down)
     stage_expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
 }
 
+TEST(a_lost_lease_whose_spawner_died_as_well_is_no_success, stage_set_up, stage_tear_down)
+{
+    struct stage *s = *state;
+    stage_start(s, "{\"command\": \"echo up; exec sleep 1000\"}", "");
+    FAKE_WAIT(s->server, fake_printed(s->server, "up\n"));
+    kill(spawner_pid(s->host.spawner), SIGSTOP); /* it cannot say how the command ended */
+    run_cut(s->run, RUN_CUT_LOST, STR(""));
+    run_cut(s->run, RUN_CUT_BROKEN, STR(""));
+    kill(spawner_pid(s->host.spawner), SIGCONT);
+    stage_finish(s);
+    stage_expect(s, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
+}
+
 TEST(what_is_cut_before_its_start_never_runs, stage_set_up, stage_tear_down)
 {
     struct stage *s = *state;

@@ -31,7 +31,8 @@ enum {
     KILL_TIMEOUT_MS = 5000,      /* what survives SIGKILL so long is stuck in the kernel */
     LOOK_MS = 100,               /* between two looks at somebody who has no mark */
     LOOKS_MAX = 20,              /* an exec takes less, also on a machine that is very busy */
-    ENDED_MAX = 256,             /* commands that are remembered after their end */
+    REAP_MAX = 256,              /* commands that may end between two looks for strays */
+    ENDED_MAX = 16 * REAP_MAX,   /* remembered: a stray's children are found one look after it */
 };
 
 struct command {
@@ -279,25 +280,34 @@ static void look_for_strays(struct nest *n, unsigned looks_left)
     n->looks = n->unmarked ? looks_left : 0;
 }
 
-/* Reaps everybody who has ended, then looks for strays: with every death more may have been left
- * to us, so this is repeated for as long as something of theirs still ends. */
+/* False when no child is waiting to be reaped. */
+static bool reap_one(struct nest *n)
+{
+    siginfo_t info = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        return false;
+    /* While the leader is a zombie its number cannot be taken by another group. */
+    struct command *c = map_get(&n->by_pid, (uint64_t)info.si_pid);
+    if (c != NULL)
+        kill(-c->pid, SIGKILL);
+    struct rusage usage;
+    int wait_status;
+    if (wait4(info.si_pid, &wait_status, 0, &usage) == info.si_pid && c != NULL)
+        end_command(n, c, wait_status, &usage);
+    return true;
+}
+
+/* Reaps every child that has ended, and looks for strays after each REAP_MAX of them, while the commands that
+ * have ended are still remembered. With every death more may have been left to us, so this is repeated for as
+ * long as something of theirs still ends. */
 static void reap(struct nest *n)
 {
-    siginfo_t info;
-    for (;;) {
-        info.si_pid = 0;
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-            break;
-        /* While the leader is a zombie its number cannot be taken by another group. */
-        struct command *c = map_get(&n->by_pid, (uint64_t)info.si_pid);
-        if (c != NULL)
-            kill(-c->pid, SIGKILL);
-        struct rusage usage;
-        int wait_status;
-        if (wait4(info.si_pid, &wait_status, 0, &usage) == info.si_pid && c != NULL)
-            end_command(n, c, wait_status, &usage);
+    bool more = true;
+    while (more) {
+        for (int reaped = 0; more && reaped < REAP_MAX; reaped++)
+            more = reap_one(n);
+        look_for_strays(n, LOOKS_MAX);
     }
-    look_for_strays(n, LOOKS_MAX);
 }
 
 /* ---- listening */
