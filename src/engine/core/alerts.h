@@ -9,7 +9,7 @@ struct alert_mute {
     struct str key;        /* owned, behind the struct */
     int64_t told_ms;       /* boot clock; so long ago that it does not count: never */
     uint64_t repeats;      /* since then */
-    uint64_t turn;         /* engine.begun of the newest turn that raised it, … */
+    uint64_t turn;         /* engine.newest.begun of the newest turn that raised it, … */
     uint64_t turn_repeats; /* … and how often it was hushed in that turn */
 };
 

@@ -442,7 +442,6 @@ void heard_over(struct engine *e, const struct inbox_rec *rec);
 
 /* A row to be sent with this turn's commit; the caller fills in the rest. */
 struct inbox_rec *mail_send(struct engine *e, enum inbox_kind kind, uint32_t bucket);
-void mail_begin(struct engine *e);
 void mail_undo(struct engine *e);
 void mail_ask(struct engine *e, unsigned round, struct question_list *list);
 /* Acts upon what was asked for. */

@@ -130,7 +130,7 @@ static struct str why(struct engine *e, const struct command *cmd)
 {
     if (cmd->target.reason.len > 0)
         return cmd->target.reason;
-    return arena_printf(e->arena, "cancelled by %.*s", STR_ARG(cmd->actor));
+    return arena_printf(e->turn.arena, "cancelled by %.*s", STR_ARG(cmd->actor));
 }
 
 struct job *target_job(struct engine *e, struct command *cmd)
@@ -316,11 +316,11 @@ static void keep_claims(struct engine *e, const struct job *job)
     size_t kept = 0;
     if (job->name_len == 0 && job->v.def->unique == NULL)
         return;
-    for (size_t i = 0; i < e->released.len; i++) {
-        if (e->released.items[i].holder != job->id)
-            e->released.items[kept++] = e->released.items[i];
+    for (size_t i = 0; i < e->turn.released.len; i++) {
+        if (e->turn.released.items[i].holder != job->id)
+            e->turn.released.items[kept++] = e->turn.released.items[i];
     }
-    e->released.len = kept;
+    e->turn.released.len = kept;
 }
 
 /* It runs with what somebody gave it, or with what the run had that it repeats; else with its job's,

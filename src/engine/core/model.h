@@ -41,8 +41,8 @@ struct queue {
     struct queue_values v;
     uint32_t users;        /* definitions, homes, and dead letters that leave in this turn */
     bool known;            /* a commit knows it; else it is here for the users of this turn alone */
-    uint32_t reading;      /* the newest of engine.calendar_readings that had it */
-    struct list_node idle; /* on engine.idle_queues: as of the last commit nobody needs it … */
+    uint32_t reading;      /* the newest of engine.readings that had it */
+    struct list_node idle; /* on engine.queues.idle: as of the last commit nobody needs it … */
     int64_t idle_ms;       /* … since; boot clock */
     uint32_t held;         /* leases */
     uint32_t lent;         /* of those held: no leases of ours, but permits (limit_remote.h) */
@@ -55,7 +55,7 @@ struct queue {
     /* What this turn adds, by partition, so that an execution is subtracted where it was added, whoever
      * owned what in between. In the turn's arena, from seal on; NULL: nothing, or nothing there. */
     struct numbers **changes;
-    struct list_node changed; /* on engine.changed_queues while this turn has changes */
+    struct list_node changed; /* on engine.turn.changed_queues while this turn has changes */
 };
 
 /* What a calendar says, read. It is never changed: who puts another puts another one of these. */
@@ -76,7 +76,7 @@ struct calendar_values {
 struct named_calendar {
     struct calendar_values v;
     uint32_t users;   /* definitions */
-    uint32_t reading; /* the newest of engine.calendar_readings that had it */
+    uint32_t reading; /* the newest of engine.readings that had it */
     struct touched *touched;
     struct str name;
 };
@@ -175,7 +175,7 @@ struct exec_values {
     uint8_t wants; /* permits asked for, a bit for each bar and one for its queue: limit_remote.h */
     uint8_t has;   /* those granted, and with the home until they are given back */
     bool recharged;     /* leased: to what its lease is charged stands in engine.charges */
-    uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
+    uint32_t looked;    /* held: which of engine.calendars.changes its due_ms takes into account */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
     int64_t due_ms;
@@ -184,7 +184,8 @@ struct exec_values {
                        * held by a calendar since, 0 when it is not */
     int64_t started_ms;
     int64_t finished_ms;
-    uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
+    uint64_t
+        granted; /* the number of its newest grant (engine.newest.grant): orders worker.leases */
     struct lease lease;
     int64_t sla_since_ms;
     int64_t sla_extra_ms;
@@ -217,13 +218,14 @@ struct exec {
     uint16_t waits_for; /* how many of its edges wait */
     enum origin origin;
     int64_t created_ms;
-    struct heap_node due;   /* on engine.dues while it waits for its time, and afterwards on
+    struct heap_node due; /* on engine.dues while it waits for its time, and afterwards on
                                  * engine.deadlines while it should start by one */
-    struct term term;       /* the end of its lease */
-    struct heap_node ready; /* in its job's track; held by a calendar: on engine.held; leased and
+    struct term term;     /* the end of its lease */
+    struct heap_node
+        ready; /* in its job's track; held by a calendar: on engine.calendars.held; leased and
                                  * PACE_ASKING: on engine.pacing */
     struct list_node on_worker; /* on worker.leases, or on engine.orphans */
-    uint64_t listed;            /* the newest poll (engine.polls) that named it */
+    uint64_t listed;            /* the newest poll (engine.newest.poll) that named it */
     uint64_t named_token;       /* of a lease that nobody here gave, and a worker named; 0: none */
     struct exec_values v;
     struct touched *touched;
@@ -236,7 +238,7 @@ struct worker_values {
     int64_t wake_ms;        /* boot clock: end of parking, or time to forget it */
     struct command *parked; /* the poll that waits for something to say */
     uint64_t
-        parked_no; /* the number of that parking (engine.parkings): orders worker_class.waiting */
+        parked_no; /* the number of that parking (engine.newest.parking): orders worker_class.waiting */
     uint32_t offered; /* free slots of that poll */
     bool draining;
     bool gone; /* forgotten; freed when the turn is committed */
@@ -256,7 +258,7 @@ struct worker {
     struct term term;
     struct worker_values v;
     struct touched *touched;
-    /* A poll that this turn answers or parks; on engine.open. */
+    /* A poll that this turn answers or parks; on engine.turn.open. */
     struct {
         struct list_node node;
         struct command *cmd;
@@ -286,7 +288,7 @@ struct edge {
     uint64_t upstream;        /* the id of the other */
     uint64_t waiter; /* an execution elsewhere that waits, when that is not ours; 0: none */
     enum dependency_type type;
-    struct heap_node place; /* while it waits: in upstream.edges, or in engine.asking */
+    struct heap_node place; /* while it waits: in upstream.edges, or in engine.depends.asking */
     struct edge_values v;
     struct touched *touched;
 };
@@ -409,7 +411,7 @@ struct post {
     size_t
         page; /* act upon no more rows than this; 0: as many as the options say, of each source */
     size_t bytes;                /* read no more bytes than this; 0: as the options say */
-    uint64_t refuse_id;          /* reject this row, because of engine.mail_fault */
+    uint64_t refuse_id;          /* reject this row, because of engine.inbox.fault */
     struct mail_place places[2]; /* by source */
     uint64_t again_after;        /* of those that wait the next is behind this one … */
     int64_t again_ms;            /* … and is tried again then; boot clock */
@@ -488,7 +490,7 @@ struct touched {
     bool is_new;    /* was not in memory before this turn: undo frees it */
     bool stored;    /* the store knew it before this turn */
     bool durable;   /* differs now in what the store keeps */
-    size_t attempt; /* place (1-based) of its newest record in engine.attempts; 0: none */
+    size_t attempt; /* place (1-based) of its newest record in engine.turn.attempts; 0: none */
     union {
         struct job *job;
         struct exec *exec;
@@ -544,7 +546,7 @@ struct clock_values {
     bool shifting; /* a step is under way: */
     bool first;    /* it is the first time that was accepted */
     int64_t by_ms;
-    size_t done;          /* of engine.shifts */
+    size_t done;          /* of engine.clock.shifts */
     bool reading;         /* slots beyond the horizon are to be looked at, … */
     struct horizon place; /* … from here on */
 };
@@ -555,47 +557,159 @@ struct shift {
     int64_t due_ms;
 };
 
+/* Dependencies between jobs (depends.c). */
+struct dependencies {
+    struct map upstreams;  /* id of a job or execution -> struct upstream, while one waits for it */
+    struct map rulebooks;  /* job id -> struct rulebook, of jobs that have such rules */
+    struct strmap waiters; /* owned: edges of executions elsewhere, by edge_waiter_key */
+    struct heap asking;    /* edges, by their execution and upstream */
+    size_t edge_count;
+};
+
+struct queues {
+    struct strmap by_name;
+    struct list idle;       /* queue.idle, longest first */
+    size_t gone_count;      /* of by_name: queues that this turn forgets */
+    struct list buried;     /* queue.idle: the last commit forgot them; events may name them */
+    struct queue forgotten; /* the numbers of all that were forgotten; it has no name */
+};
+
+struct calendars {
+    struct strmap by_name; /* struct named_calendar */
+    size_t book_count;     /* calendars with a book */
+    struct heap held;      /* executions that a calendar holds, by (looked, id) */
+    uint32_t changes;      /* so far; what is held and has not seen them all is looked at */
+};
+
+/* Zones whose rules changed (tzdata.c). */
+struct zone_changes {
+    struct zone_news *news; /* owned: for the next turn that can be kept */
+    size_t count;
+    bool resettle; /* what was loaded may have been planned by other rules of its zone */
+};
+
+struct operations {
+    struct list list; /* operation.node, oldest first */
+    size_t count;
+};
+
+/* Rows that other partitions and users write for this one (mail.c). */
+struct inbox {
+    struct post post;
+    struct left left;    /* rows that stay there */
+    struct err left_why; /* why the newest row that waits does */
+    size_t looked;       /* rows that the newest turn acted upon, also when it was undone */
+    uint64_t first_id;   /* the first of them */
+    bool refused;        /* one of them was post.refuse_id */
+    struct err fault;    /* why one of them is refused */
+    bool held;           /* no row is read */
+};
+
+/* The wall clock and its steps (steps.c). */
+struct stepped_clock {
+    struct clock_values v;
+    struct shift *shifts; /* owned: of the step under way */
+    size_t shift_count;
+};
+
+/* Numbers that only grow: undo does not take them back. */
+struct newest_numbers {
+    uint64_t turn;    /* of the newest commit */
+    uint64_t begun;   /* turns, undone ones included */
+    uint64_t poll;    /* polls decided; marks what one of them listed */
+    uint64_t grant;   /* leases granted */
+    uint64_t parking; /* polls parked */
+    uint32_t bucket;  /* of the newest job; the next one goes to the next */
+};
+
+/* Per partition, what came with its ownership (`struct ownership`). */
+struct tenure {
+    uint64_t epochs[PARTITIONS_MAX];         /* of what is owned, in a cluster */
+    int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock */
+    int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
+};
+
+/* All that belongs to one turn: engine_begin resets it by one assignment. */
+struct engine_turn {
+    struct arena *arena;           /* NULL: no turn is under way */
+    bool away;                     /* the store takes nothing: see outage.c */
+    size_t due_left;               /* timers and slots that this turn may still decide about */
+    struct question *due_question; /* NULL: not asked in this turn */
+    struct question *far_question; /* the same */
+    struct clock_rec clock_rec;    /* to be kept */
+    /* Values of the engine itself, as they were when the turn began; undo puts them back. */
+    struct {
+        struct clock_values clock;
+        int64_t newest_ready_ms;
+        struct horizon horizon;
+        struct retain retain;
+        struct post post;
+        uint32_t calendar_changes;
+    } before;
+    struct retain_asked old;
+    struct operation_step step;
+    struct list_node *idle_next; /* where to go on looking for idle queues; NULL: in front */
+    struct list open;            /* workers with a poll in this turn */
+    struct list done;            /* commands that are answered */
+    struct list changed_queues;  /* queue.changed */
+    VEC(struct touched *) touched;
+    VEC(struct attempt_rec) attempts;
+    VEC(struct claim) released;
+    VEC(struct claim) claims; /* to be put */
+    VEC(struct gone_letter) letters_gone;
+    VEC(uint64_t) forgotten; /* ended executions that are too old */
+    struct past past;        /* where they were looked for */
+    VEC(uint64_t) stays;     /* what was found there, and is not too old */
+    VEC(struct event) events;
+    struct {
+        VEC(struct alert_rec) raised;
+        VEC(struct alert_mark) marks;
+        VEC(uint64_t) gone;             /* too old */
+        VEC(struct alert_mute *) muted; /* keys that this turn raised */
+        bool looks;                     /* this turn looked at queues, … */
+        int64_t look_next_ms;           /* … and when to look again */
+    } alerts;
+    VEC(struct sla_event_rec) sla_events;
+    VEC(struct ended) ended;              /* empty but while dependants are told */
+    VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
+    VEC(struct slot_asked) slots_asked;
+    VEC(struct slow_runs_asked) paces_asked;
+    VEC(struct calendar_use) calendar_uses;
+    struct {
+        struct mail_read reading;
+        VEC(struct inbox_rec) sent;
+        VEC(uint64_t) read; /* ids of rows that were acted upon */
+        VEC(struct left_row) stays;
+        VEC(uint64_t) went; /* of those that waited */
+        VEC(struct rejected_rec) rejected;
+    } mail;
+    VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
+    struct delta delta;
+};
+
 struct engine {
     struct engine_options options;
     struct id_gen ids;
     struct partition_set owned;
-    bool shared;                             /* other servers may own what this one does not */
-    uint64_t epochs[PARTITIONS_MAX];         /* of what is owned, in a cluster */
-    int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
-    int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
+    bool shared; /* other servers may own what this one does not */
+    struct tenure tenure;
     struct moment loaded;
-    uint32_t bucket;      /* of the newest job; the next one goes to the next */
-    uint64_t turn;        /* of the newest commit */
-    uint64_t polls;       /* polls decided so far; marks what one of them listed */
-    uint64_t grants;      /* leases granted so far */
+    struct newest_numbers newest;
     uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
     uint64_t lost_turns;  /* of the store's, which the next turn tells */
-    uint64_t parkings;
     struct map jobs;
     struct map execs;
     struct map workers;
-    struct map charges;   /* owned: struct str by execution, see breakers.c */
-    struct map upstreams; /* id of a job or execution -> struct upstream, while one waits for it */
-    struct map standing;  /* job id -> struct rulebook, of jobs that have such rules */
-    struct strmap homes;  /* owned: struct home, by key */
+    struct map charges; /* owned: struct str by execution, see breakers.c */
+    struct dependencies depends;
+    struct strmap homes;      /* owned: struct home, by key */
     struct own_row *own_rows; /* owned; looked at in the first turn */
-    struct strmap waiters;    /* owned: edges of executions elsewhere, by edge_waiter_key */
-    struct heap asking;       /* edges, by their execution and upstream */
-    size_t edge_count;
-    struct strmap queues;
-    struct list idle_queues;     /* queue.idle, longest first */
-    size_t gone_queues;          /* of engine.queues: those that this turn forgets */
-    struct list_node *idle_next; /* where this turn goes on looking for idle ones; NULL: in front */
-    struct list buried_queues;   /* queue.idle: the last commit forgot them; events may name them */
-    struct queue forgotten_queues; /* the numbers of all that were forgotten; it has no name */
-    struct strmap names;           /* owned: texts that stay */
-    struct strmap definitions;     /* those that may be shared */
-    struct strmap calendars;       /* name -> struct named_calendar */
-    size_t book_count;             /* of those with a book */
-    struct heap held;              /* executions that a calendar holds, by (looked, id) */
-    uint32_t calendar_readings;    /* of all calendars and queues, so far */
-    uint32_t calendar_changes;     /* so far; what is held and has not seen them all is looked at */
-    struct strmap uniques;         /* key -> the execution in memory that holds it: see unique.c */
+    struct queues queues;
+    struct strmap names;       /* owned: texts that stay */
+    struct strmap definitions; /* those that may be shared */
+    struct calendars calendars;
+    uint32_t readings;     /* of all calendars and queues, so far */
+    struct strmap uniques; /* key -> the execution in memory that holds it: see unique.c */
     struct ready ready;
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
@@ -605,77 +719,19 @@ struct engine {
     struct worker_classes worker_classes;
     struct alerts alerts;
     struct horizon horizon;
-    struct zone_news *zone_news; /* owned: for the next turn that can be kept */
-    size_t zone_news_count;
-    bool resettle;       /* what was loaded may have been planned by other rules of its zone */
+    struct zone_changes zones;
     struct list orphans; /* leases of workers that are not in memory */
-    struct list operations;
-    size_t operation_count;
+    struct operations operations;
     struct retain retain;
-    struct post post;
-    struct left left;       /* rows of the inbox that stay there */
-    struct err left_why;    /* why the newest of those that wait does */
-    size_t mail_looked;     /* rows that the newest turn acted upon, also when it was undone */
-    uint64_t mail_first_id; /* the first of them */
-    bool mail_refused;      /* one of them was post.refuse_id */
-    struct err mail_fault;  /* why one of them is refused */
-    struct clock_values clock;
-    struct shift *shifts; /* owned: of the step under way */
-    size_t shift_count;
-    bool mail_held;          /* none is read */
+    struct inbox inbox;
+    struct stepped_clock clock;
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
-    /* the turn */
-    uint64_t begun; /* turns so far, undone ones as well */
+    /* The newest time that the engine was told, which stays true between turns. */
     struct moment moment;
     int64_t now_ms;  /* wall clock */
     int64_t boot_ms; /* boot clock */
-    struct arena *arena;
-    bool away;                     /* the store takes nothing: see outage.c */
-    size_t due_left;               /* timers and slots that this turn may still decide about */
-    struct question *due_question; /* NULL: not asked in this turn */
-    struct question *far_question; /* the same */
-    struct clock_rec clock_rec;    /* to be kept */
-    struct clock_values clock_before;
-    int64_t newest_ready_before_ms;
-    struct retain_asked old;
-    struct operation_step step;
-    struct horizon horizon_before;
-    struct retain retain_before;
-    struct post post_before;
-    struct mail_read reading;
-    uint32_t calendar_changes_before;
-    struct list open; /* workers with a poll in this turn */
-    struct list done; /* commands that are answered */
-    struct list changed_queues;
-    VEC(struct touched *) touched;
-    VEC(struct attempt_rec) attempts;
-    VEC(struct claim) released;
-    VEC(struct gone_letter) letters_gone;
-    VEC(uint64_t) forgotten;   /* ended executions that are too old */
-    struct past past;          /* where they were looked for */
-    VEC(uint64_t) stays;       /* what was found there, and is not too old */
-    VEC(uint64_t) alerts_gone; /* the same */
-    VEC(struct claim) claims;  /* to be put */
-    VEC(struct event) events;
-    VEC(struct alert_rec) raised;
-    VEC(struct alert_mark) alert_marks;
-    VEC(struct sla_event_rec) sla_events;
-    VEC(struct alert_mute *) hushed;      /* keys that this turn raised */
-    bool looks;                           /* this turn looked at queues, … */
-    int64_t look_next_ms;                 /* … and when to look again */
-    VEC(struct ended) ended;              /* empty but while dependants are told */
-    VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
-    VEC(struct slot_asked) slots_asked;
-    VEC(struct slow_runs_asked) paces_asked;
-    VEC(struct calendar_use) calendar_uses;
-    VEC(struct inbox_rec) mail; /* to be sent */
-    VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */
-    VEC(struct left_row) mail_stays;
-    VEC(uint64_t) mail_went; /* of those that waited */
-    VEC(struct rejected_rec) rejected;
-    VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
-    struct delta delta;
+    struct engine_turn turn;
 };
 
 /* When this turn is. */

@@ -11,10 +11,10 @@
 
 static struct touched *touch(struct engine *e, enum thing thing)
 {
-    struct touched *t = ARENA_NEW(e->arena, struct touched);
+    struct touched *t = ARENA_NEW(e->turn.arena, struct touched);
     t->thing = thing;
     t->stored = true; /* touch_new knows better */
-    *VEC_PUSH(e->arena, &e->touched) = t;
+    *VEC_PUSH(e->turn.arena, &e->turn.touched) = t;
     return t;
 }
 
@@ -93,7 +93,7 @@ struct touched *touch_operation(struct engine *e, struct operation *op)
     if (op->touched == NULL) {
         op->touched = touch(e, THING_OPERATION);
         op->touched->operation = op;
-        struct operation_values *before = ARENA_NEW(e->arena, struct operation_values);
+        struct operation_values *before = ARENA_NEW(e->turn.arena, struct operation_values);
         *before = op->v;
         op->touched->before.operation = before;
     }
@@ -240,30 +240,37 @@ static void undo_permit(struct engine *e, struct touched *t)
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
-    for (size_t i = e->touched.len; i-- > 0;) {
-        if (e->touched.items[i]->thing == thing)
-            undo(e, e->touched.items[i]);
+    for (size_t i = e->turn.touched.len; i-- > 0;) {
+        if (e->turn.touched.items[i]->thing == thing)
+            undo(e, e->turn.touched.items[i]);
     }
 }
 
 static void close_polls(struct engine *e)
 {
-    for (struct list_node *node; (node = list_pop_front(&e->open)) != NULL;) {
+    for (struct list_node *node; (node = list_pop_front(&e->turn.open)) != NULL;) {
         struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
         memset(&w->turn, 0, sizeof w->turn);
     }
 }
 
+/* Between turns all idle queues are looked at again (queues_wait_ms). */
+static void end_turn(struct engine *e)
+{
+    e->turn.idle_next = NULL;
+    e->turn.arena = NULL;
+}
+
 static void free_passed_over(struct engine *e)
 {
-    for (size_t i = 0; i < e->passed_over.len; i++)
-        definition_free(e, e->passed_over.items[i]);
+    for (size_t i = 0; i < e->turn.passed_over.len; i++)
+        definition_free(e, e->turn.passed_over.items[i]);
 }
 
 static void leave_letters(struct engine *e)
 {
-    for (size_t i = 0; i < e->letters_gone.len; i++)
-        queue_leave(e, e->letters_gone.items[i].queue);
+    for (size_t i = 0; i < e->turn.letters_gone.len; i++)
+        queue_leave(e, e->turn.letters_gone.items[i].queue);
 }
 
 static void numbers_commit(const struct engine *e, struct queue *q)
@@ -277,10 +284,9 @@ static void numbers_commit(const struct engine *e, struct queue *q)
 void engine_undo(struct engine *e)
 {
     close_polls(e);
-    e->idle_next = NULL;
-    while (list_pop_front(&e->done) != NULL) /* their owner has them; they are asked again */
+    while (list_pop_front(&e->turn.done) != NULL) /* their owner has them; they are asked again */
         continue;
-    for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
+    for (struct list_node *node; (node = list_pop_front(&e->turn.changed_queues)) != NULL;) {
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
         if (PLANTED(counter_drifts))
             numbers_commit(e, q);
@@ -298,20 +304,20 @@ void engine_undo(struct engine *e)
     free_passed_over(e);
     leave_letters(e);
     undo_things(e, THING_CALENDAR, undo_calendar);
-    e->calendar_changes = e->calendar_changes_before;
-    e->horizon = e->horizon_before;
-    e->retain = e->retain_before;
-    e->clock = e->clock_before;
-    e->newest_ready_ms = e->newest_ready_before_ms;
+    e->calendars.changes = e->turn.before.calendar_changes;
+    e->horizon = e->turn.before.horizon;
+    e->retain = e->turn.before.retain;
+    e->clock.v = e->turn.before.clock;
+    e->newest_ready_ms = e->turn.before.newest_ready_ms;
     mail_undo(e);
-    e->arena = NULL;
+    end_turn(e);
 }
 
 /* ---- commit */
 
 static void commit_counters(struct engine *e)
 {
-    for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
+    for (struct list_node *node; (node = list_pop_front(&e->turn.changed_queues)) != NULL;) {
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
         numbers_commit(e, q);
         q->changes = NULL;
@@ -398,32 +404,32 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
                    size_t *ret_event_count)
 {
     close_polls(e);
-    e->idle_next = NULL;
-    if (!e->away) {
+    if (!e->turn.away) {
         zones_renewed(e);
         e->slept = false;
     }
-    if (!delta_is_empty(&e->delta))
-        e->turn = e->delta.turn;
+    if (!delta_is_empty(&e->turn.delta))
+        e->newest.turn = e->turn.delta.turn;
     alerts_commit(e);
     mail_commit(e);
     commit_counters(e);
-    for (size_t i = 0; i < e->touched.len; i++) { /* before the last that names one can be gone */
-        if (e->touched.items[i]->thing == THING_LIMIT)
-            commit_limit(e, e->touched.items[i]->limit);
-        else if (e->touched.items[i]->thing == THING_BREAKER)
-            commit_breaker(e, e->touched.items[i]->breaker);
+    for (size_t i = 0; i < e->turn.touched.len;
+         i++) { /* before the last that names one can be gone */
+        if (e->turn.touched.items[i]->thing == THING_LIMIT)
+            commit_limit(e, e->turn.touched.items[i]->limit);
+        else if (e->turn.touched.items[i]->thing == THING_BREAKER)
+            commit_breaker(e, e->turn.touched.items[i]->breaker);
     }
-    for (size_t i = 0; i < e->touched.len; i++) {
-        if (e->touched.items[i]->thing == THING_EDGE) /* before its job can be gone */
-            commit_edge(e, e->touched.items[i]->edge);
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        if (e->turn.touched.items[i]->thing == THING_EDGE) /* before its job can be gone */
+            commit_edge(e, e->turn.touched.items[i]->edge);
     }
-    for (size_t i = 0; i < e->touched.len; i++) {
-        if (e->touched.items[i]->thing == THING_EXEC)
-            commit_exec(e, e->touched.items[i]->exec);
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        if (e->turn.touched.items[i]->thing == THING_EXEC)
+            commit_exec(e, e->turn.touched.items[i]->exec);
     }
-    for (size_t i = 0; i < e->touched.len; i++) {
-        struct touched *t = e->touched.items[i];
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        struct touched *t = e->turn.touched.items[i];
         if (t->thing == THING_JOB)
             commit_job(e, t);
         else if (t->thing == THING_WORKER)
@@ -439,8 +445,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     }
     free_passed_over(e);
     leave_letters(e);
-    list_splice_back(ret_done, &e->done);
-    *ret_events = e->events.items;
-    *ret_event_count = e->events.len;
-    e->arena = NULL;
+    list_splice_back(ret_done, &e->turn.done);
+    *ret_events = e->turn.events.items;
+    *ret_event_count = e->turn.events.len;
+    end_turn(e);
 }

@@ -95,7 +95,7 @@ enum rc depends_check(struct engine *e, struct command *cmd, struct submission *
 {
     CLEANUP(map_free) struct map seen = {0};
     size_t question = item->asked + (item->name.len > 0);
-    if (e->edge_count + item->depends_count > e->options.edges_max)
+    if (e->depends.edge_count + item->depends_count > e->options.edges_max)
         return err_set(err, RC_BUSY, "the server holds as many dependencies as it may");
     for (size_t i = 0; i < item->depends_count; i++) {
         struct dependency_wish *wish = &item->depends_on[i];
@@ -156,7 +156,7 @@ void depends_add(struct engine *e, const struct submission *item, struct exec *x
     }
     if (impossible != NULL)
         depends_skip(e, x,
-                     arena_printf(e->arena,
+                     arena_printf(e->turn.arena,
                                   "it can never run: %s ended otherwise than it waits for",
                                   id_format(id, ID_JOB, impossible->upstream).ptr));
     else if (x->v.state == EXEC_BLOCKED && x->waits_for == 0)

@@ -23,7 +23,7 @@ enum { STATES = 256 };
 static struct str name_id(struct engine *e, const char *prefix, uint64_t id)
 {
     char text[ID_TEXT_MAX];
-    return arena_str(e->arena, id_format(text, prefix, id));
+    return arena_str(e->turn.arena, id_format(text, prefix, id));
 }
 
 static uint64_t read_id(const char *prefix, struct str text)

@@ -16,7 +16,7 @@ void depends_ask_met(struct engine *e, struct command *cmd, struct question_list
 {
     cmd->edit.met = ARENA_NEW(cmd->arena, struct question);
     *cmd->edit.met = (struct question){.kind = ASK_MET, .id = cmd->edit.id};
-    *VEC_PUSH(e->arena, list) = cmd->edit.met;
+    *VEC_PUSH(e->turn.arena, list) = cmd->edit.met;
 }
 
 /* What is blocked waits by it at once; what is planned does when it is due. */
@@ -29,7 +29,7 @@ static void stand_again(struct engine *e, struct exec *x, struct edge *rule)
 /* Rules that were met in this very turn are still in memory. Notes all that are. */
 static void renew_known(struct engine *e, struct exec *x, struct map *ret_known)
 {
-    const struct rulebook *st = map_get(&e->standing, x->job->id);
+    const struct rulebook *st = map_get(&e->depends.rulebooks, x->job->id);
     if (st == NULL)
         return;
     LIST_EACH(&st->rules, node)

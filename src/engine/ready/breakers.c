@@ -27,9 +27,9 @@ static void change(struct engine *e, struct breaker *b, const struct breaker_val
 
 static void tell(struct engine *e, const struct breaker *b, struct str actor)
 {
-    *VEC_PUSH(e->arena, &e->events) = (struct event){
+    *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
-        .breaker = arena_str(e->arena, b->target), /* it may be forgotten with this turn */
+        .breaker = arena_str(e->turn.arena, b->target), /* it may be forgotten with this turn */
         .breaker_state = b->v.state,
         .actor = actor,
     };

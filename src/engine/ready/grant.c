@@ -127,7 +127,8 @@ void grant_all(struct engine *e)
     bool again = true;
     while (again) {
         again = false;
-        LIST_EACH(&e->open, node) again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
+        LIST_EACH(&e->turn.open, node)
+        again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
         again |= offer_fresh(e);
     }
 }
@@ -174,7 +175,7 @@ static void answer(struct engine *e, struct worker *w)
     reply->lease_count = w->turn.leases.len;
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
-    if (reply->owned.count > 0 && !e->away && !w->v.draining)
+    if (reply->owned.count > 0 && !e->turn.away && !w->v.draining)
         reply->backlog =
             (uint32_t)ready_count(&e->ready, w->worker_class, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
@@ -198,7 +199,7 @@ static void park(struct engine *e, struct worker *w)
 
 void polls_close(struct engine *e)
 {
-    LIST_EACH(&e->open, node)
+    LIST_EACH(&e->turn.open, node)
     {
         struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
         bool news = !is_provisional(e) && add_stops(e, w);

@@ -38,7 +38,7 @@ void probation_named(struct engine *e, struct exec *x)
         touch_exec(e, x);
         x->v.named_ms = e->boot_ms;
     }
-    if (!exec_is_suspect(x) || x->v.proven || e->away ||
+    if (!exec_is_suspect(x) || x->v.proven || e->turn.away ||
         e->boot_ms - x->v.named_ms < e->options.probation_ms)
         return;
     touch_exec(e, x)->durable = true;
@@ -49,7 +49,7 @@ void probation_named(struct engine *e, struct exec *x)
 
 static int64_t alive_ms(const struct engine *e, const struct exec *x)
 {
-    return e->alive_ms[partition_of(e->owned.count, x->id)];
+    return e->tenure.alive_ms[partition_of(e->owned.count, x->id)];
 }
 
 bool unseen_timed_out(const struct engine *e, const struct exec *x)

@@ -118,7 +118,7 @@ struct worker_rec worker_record(const struct worker *w)
 
 struct str worker_words(struct engine *e, struct str head, const struct worker *w)
 {
-    char *text = arena_bytes(e->arena, head.len + ID_TEXT_MAX);
+    char *text = arena_bytes(e->turn.arena, head.len + ID_TEXT_MAX);
     memcpy(text, head.ptr, head.len);
     return str_of(text, head.len + id_format(text + head.len, ID_WORKER, w->id).len);
 }
@@ -172,12 +172,12 @@ void decide_register(struct engine *e, struct command *cmd)
                      e->options.workers_max);
         return;
     }
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
+    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
     struct worker_rec rec = {
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
         .name = hello->name,
-        .queues = join_lines(e->arena, hello->queues, hello->queue_count),
-        .handlers = join_lines(e->arena, hello->handlers, hello->handler_count),
+        .queues = join_lines(e->turn.arena, hello->queues, hello->queue_count),
+        .handlers = join_lines(e->turn.arena, hello->handlers, hello->handler_count),
         .runs_commands = hello->runs_commands,
         .slots = hello->slots,
         .registered_ms = e->now_ms,
@@ -206,7 +206,7 @@ struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
     struct poll_reply reply = {.drain = w->v.draining};
     if (is_one_of_many(e)) {
         reply.owned = e->owned;
-        reply.epochs = e->epochs;
+        reply.epochs = e->tenure.epochs;
     }
     return reply;
 }
@@ -215,7 +215,7 @@ void worker_told(struct engine *e, struct worker *w, const struct command *cmd)
 {
     if (w->v.told_seq != 0)
         return;
-    if (e->arena != NULL)
+    if (e->turn.arena != NULL)
         touch_worker(e, w);
     w->v.told_seq = cmd->poll.seq;
 }
@@ -224,7 +224,7 @@ void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, 
 {
     worker_unplace(e, w);
     w->v.parked = cmd;
-    w->v.parked_no = cmd == NULL ? 0 : ++e->parkings;
+    w->v.parked_no = cmd == NULL ? 0 : ++e->newest.parking;
     w->v.wake_ms = wake_ms;
     worker_place(e, w);
 }
@@ -266,7 +266,7 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
     memset(&w->turn, 0, sizeof w->turn);
     w->turn.cmd = cmd;
     w->turn.free = w->v.draining && !PLANTED(drain_ignored) ? 0 : free;
-    list_push_back(&e->open, &w->turn.node);
+    list_push_back(&e->turn.open, &w->turn.node);
     cmd->reply.poll = plain_reply(e, w);
 }
 
@@ -312,7 +312,7 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
             if (heard)
                 settle_lease(e, x);
             probation_named(e, x);
-            x->listed = e->polls;
+            x->listed = e->newest.poll;
             continue;
         }
         if (x != NULL)
@@ -392,7 +392,7 @@ static void poll_unlisted(struct engine *e, struct worker *w, bool repeated, boo
     LIST_EACH(&w->leases, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
-        if (x->listed == e->polls)
+        if (x->listed == e->newest.poll)
             continue;
         if (may_be_older(x, repeated, heard))
             keep_unnamed(e, w, x);
@@ -498,7 +498,7 @@ static bool has_heard(const struct worker *w, const struct poll *poll)
 /* The first poll that we hear of a worker tells us of its predecessor, too. */
 static void bury_predecessor(struct engine *e, const struct worker *w)
 {
-    if (w->v.seq == 0 && w->replaces != 0 && !e->away)
+    if (w->v.seq == 0 && w->replaces != 0 && !e->turn.away)
         silence_dead(e, w->replaces);
 }
 
@@ -526,11 +526,11 @@ void decide_poll(struct engine *e, struct command *cmd)
     w->v.seq = poll->seq;
     w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
-    open_poll(e, w, cmd, e->away ? 0 : poll->free);
+    open_poll(e, w, cmd, e->turn.away ? 0 : poll->free);
     w->turn.answer = poll->wait_ms == 0;
-    e->polls++;
+    e->newest.poll++;
     poll_held(e, w, poll, heard);
-    if (e->away) {
+    if (e->turn.away) {
         outage_renew(e, w, poll);
         return;
     }

@@ -88,13 +88,13 @@ static size_t find_items(struct command *cmd)
 static struct batch batch_of(struct engine *e, struct command *cmd, size_t edges)
 {
     struct batch b = {
-        .arena = e->arena,
+        .arena = e->turn.arena,
         .items = cmd->submit.items,
         .count = cmd->submit.count,
-        .missing = ARENA_ARRAY(e->arena, size_t, cmd->submit.count),
-        .first = ARENA_ARRAY(e->arena, size_t, cmd->submit.count),
-        .next = ARENA_ARRAY(e->arena, size_t, edges + 1),
-        .who = ARENA_ARRAY(e->arena, size_t, edges + 1),
+        .missing = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count),
+        .first = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count),
+        .next = ARENA_ARRAY(e->turn.arena, size_t, edges + 1),
+        .who = ARENA_ARRAY(e->turn.arena, size_t, edges + 1),
     };
     size_t edge = 0;
     for (size_t i = b.count; i-- > 0;) { /* the last first, so that lists have the first first */
@@ -198,7 +198,7 @@ static void refuse_cycles(struct batch *b, struct command *cmd)
 
 const size_t *batch_order(struct engine *e, struct command *cmd)
 {
-    size_t *order = ARENA_ARRAY(e->arena, size_t, cmd->submit.count);
+    size_t *order = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count);
     size_t edges = find_items(cmd);
     if (edges == 0) {
         for (size_t i = 0; i < cmd->submit.count; i++)

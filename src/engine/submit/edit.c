@@ -175,14 +175,14 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
     job_set_values(e, job, &to);
     permits_of_new(e, job);
     job_set(e, job, job->v.state, STR("edit"), cmd->actor,
-            arena_printf(e->arena, "version %u: %.*s", (unsigned)def->version,
+            arena_printf(e->turn.arena, "version %u: %.*s", (unsigned)def->version,
                          STR_ARG(cmd->edit.what)));
     move_execs(e, job, old);
     plan(e, cmd, job, old);
     breaker_edited(e, job, old);
     calendars_edited(e, job);
     if (old != t->before.job.def)
-        *VEC_PUSH(e->arena, &e->passed_over) = old;
+        *VEC_PUSH(e->turn.arena, &e->turn.passed_over) = old;
 }
 
 static void reply(struct engine *e, struct command *cmd, const struct job *job)

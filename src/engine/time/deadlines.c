@@ -81,7 +81,7 @@ static struct str why(struct engine *e, const struct exec *x, const char *what, 
         state = "a calendar held it";
     else if (x->v.state == EXEC_SCHEDULED)
         state = "nobody was there to start it";
-    return arena_printf(e->arena, "%s %.*s, and has not started: %s", what,
+    return arena_printf(e->turn.arena, "%s %.*s, and has not started: %s", what,
                         STR_ARG(duration_format(text, ms)), state);
 }
 

@@ -79,7 +79,7 @@ static struct str name_exec(struct engine *e, const char *before, const struct e
 {
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, x->id);
-    return arena_printf(e->arena, "%s%s%s", before, id, after);
+    return arena_printf(e->turn.arena, "%s%s%s", before, id, after);
 }
 
 static void make_due(struct engine *e, struct exec *x, struct str reason)
@@ -227,9 +227,9 @@ static void fire(struct engine *e, struct job *job, struct exec *x, const struct
 /* A turn decides about so many slots, whosever they are; the first of a job is counted where it comes due. */
 static bool is_page_full(struct engine *e)
 {
-    if (e->due_left == 0)
+    if (e->turn.due_left == 0)
         return true;
-    e->due_left--;
+    e->turn.due_left--;
     return false;
 }
 
@@ -239,14 +239,14 @@ static bool fire_range(struct engine *e, struct job *job, struct exec *x,
 {
     struct slot slot = range->first;
     if (now->verdict == CALENDAR_SKIPS) {
-        skip_range(e, job, x, range, ruling_words(e->arena, now));
+        skip_range(e, job, x, range, ruling_words(e->turn.arena, now));
         return true;
     }
     for (uint64_t left = range->count; left > 0; x = NULL) {
         struct ruling ruling;
         struct slot_range excluded = find_excluded(job, &slot, &range->last, &ruling);
         if (excluded.count > 0) {
-            skip_range(e, job, x, &excluded, ruling_words(e->arena, &ruling));
+            skip_range(e, job, x, &excluded, ruling_words(e->turn.arena, &ruling));
             slot = excluded.last;
             left -= excluded.count;
         } else {
