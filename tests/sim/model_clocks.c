@@ -4,7 +4,8 @@
  * an expiry or an SLA has lasted. */
 #include "clock_day.h"
 #include "coverage.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/time/steps.h"
 #include "job/record/trail.h"
 #include "world.h"
 

@@ -1,10 +1,15 @@
 /* promise_engine.c - what is in memory follows from what was kept.
  *
- * Looks into the engine (engine/core/internal.h), as the engine's own tests do: a leaked slot or a lost
+ * Looks into the engine (engine/core/model.h), as the engine's own tests do: a leaked slot or a lost
  * timer shows itself here in the turn that lost it, not an hour later. */
 #include "coverage.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/worker_class.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/slots.h"
 #include "promises.h"
 #include "world.h"
 

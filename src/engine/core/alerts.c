@@ -5,8 +5,12 @@
  * turn is committed, and looked at every few seconds while there is anything to see. */
 #include "engine/core/alerts.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/queues.h"
 
 #include <assert.h>
 #include <inttypes.h>

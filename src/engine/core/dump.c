@@ -4,9 +4,16 @@
  * lists, so that a place which does not follow from the values is seen. What only grows (the time,
  * ids, numbers of polls and grants) is left out: undo does not take it back. */
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
+#include "engine/time/calendars.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,15 @@
 /* jobs.c - what somebody asks of a job that is there: cancel, pause, run now, run again. */
-#include "engine/core/internal.h"
+#include "engine/core/jobs.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/letters.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/submit/submit.h"
+#include "engine/submit/unique.h"
+#include "engine/time/slots.h"
 
 #include <assert.h>
 

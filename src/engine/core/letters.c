@@ -1,6 +1,11 @@
 /* letters.c - dead letters: written when an execution fails for good, taken away when somebody has
  * decided about it. The engine keeps none in memory: who wants one asks the store. */
-#include "engine/core/internal.h"
+#include "engine/core/letters.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/forget.h"
 
 #include <assert.h>
 

@@ -1,9 +1,24 @@
 /* load.c - between memory and the store: loading at the start, taking over single records when a
  * command needs them, and the horizon behind which executions stay in the store. */
+#include "engine/core/load.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/core/retention.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/forget.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
+#include "engine/time/steps.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -8,7 +8,10 @@
  *
  * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it, and once in
  * a while some of those that wait are asked for by their ids. */
-#include "engine/core/internal.h"
+#include "engine/core/mail.h"
+#include "base/plant.h"
+#include "engine/core/left.h"
+#include "engine/core/model.h"
 #include "engine/ready/limit_remote.h"
 
 #include <stdlib.h>

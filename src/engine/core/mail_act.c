@@ -4,8 +4,11 @@
  * questions and its answer, as operations do it. Nobody waits for that answer; so what cannot be done is
  * written down where people can see it, and never comes again. Only what a server is too busy for stays
  * where it is, what has the key of another request of the same turn, and what only a newer version knows. */
-#include "engine/core/internal.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/depend/depends_remote.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 
 /* ---- commands out of rows */
 

@@ -1,3 +1,4 @@
+#include "engine/core/mail.h"
 #include "engine/test/duo.h"
 #include "engine/test/jobs.h"
 

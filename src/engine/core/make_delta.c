@@ -1,6 +1,21 @@
 /* make_delta.c - what a turn leaves to be kept: the difference between before and after. */
-#include "engine/core/internal.h"
+#include "engine/core/make_delta.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/core/tally.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/teams.h"
+#include "engine/ready/workers.h"
+#include "engine/time/calendars.h"
+#include "engine/time/steps.h"
 
 /* What the turn adds to the numbers of a queue in the partition of this id. */
 static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)

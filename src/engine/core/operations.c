@@ -4,8 +4,14 @@
  * turn takes one step of the oldest one that runs: it asks for the next letters, as many as a turn
  * may carry, and decides about each as if somebody had asked for that one alone. What became of a
  * letter and how far the operation has come are kept in one commit, so nothing is done twice. */
+#include "engine/core/operations.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/jobs.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 /* outage.c - what goes on while the store takes nothing, and what is given up for good. */
-#include "engine/core/internal.h"
+#include "engine/core/outage.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/workers.h"
 
 #include <assert.h>
 

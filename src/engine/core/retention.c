@@ -4,7 +4,11 @@
  * their deaths, and over the numbers of reports, by their hours: some rows in a turn, and a pause
  * before the next, so that no submission has to wait for a long deletion. How far a pass has come is
  * not kept: a new server begins a new one. */
-#include "engine/core/internal.h"
+#include "engine/core/retention.h"
+#include "base/plant.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/time/steps.h"
 
 enum {
     PASSES = 30, /* in the time that things are kept, so they are gone within a thirtieth more */

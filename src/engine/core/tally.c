@@ -1,7 +1,10 @@
 /* tally.c - what a turn adds to the reports: see job/record/tally.h. Rows of one turn are added up here, so
  * that a turn of a thousand ends writes a handful of them. */
 #include "job/record/tally.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/core/tally.h"
+#include "engine/core/undo.h"
+#include "engine/ready/ready.h"
 
 enum { SCOPES_OF_ONE = TALLY_SLA - TALLY_ALL, FIRST_CAP = 64 };
 

@@ -4,8 +4,26 @@
  * turn are freed by undo; things that ended in it stay in the maps until commit, so that a second
  * command of the same turn still finds them, and sees that they ended. Executions come first and
  * jobs last, both ways: an execution is placed on its worker and counted by its job. */
-#include "engine/core/internal.h"
+#include "engine/core/undo.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/load.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/time/calendars.h"
+#include "engine/time/tzdata.h"
 
 #include <string.h>
 

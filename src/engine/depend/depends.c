@@ -11,8 +11,14 @@
  *
  * Where a job with a schedule is on either end, the edge that is kept is only a *rule*
  * (depends_slots.c). */
+#include "engine/depend/depends.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/depend/depends_slots.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,14 @@
 /* depends_new.c - what a job that is submitted wants to wait for: whether it may, and what that
  * comes to. */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_new.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/depend/depends_slots.h"
 
 /* How the upstream stands now, by memory or else by the store's answer. */
 struct outlook {

@@ -16,7 +16,12 @@
  *   INBOX_OVER   about: execution  from: upstream   value: the same  number: job state, and that of the
  *                slot times STATES  name: the slot's execution
  *   INBOX_UNWAIT about: upstream   from: execution */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_remote.h"
+#include "base/plant.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
 
 enum { STATES = 256 };
 

@@ -9,8 +9,13 @@
  * recurs never changes. A plain dependency stays met, whatever became of its upstream. The row is a standing
  * rule again with the commit of the edit: a server that dies behind that asks for the new moment when it
  * starts, and one that dies before it has not edited anything. */
+#include "engine/depend/depends_replan.h"
 #include "base/map.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_slots.h"
 
 void depends_ask_met(struct engine *e, struct command *cmd, struct question_list *list)
 {

@@ -10,7 +10,14 @@
  * Which slot is the latest, and how it ended, is often not in memory any more. So the execution is
  * blocked, and the next turn asks the store (ASK_SLOT), many that ask the same with one question.
  * From then on it waits for an execution by its id, whose end settles it in the same turn. */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_slots.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/time/slots.h"
 
 #include <assert.h>
 

@@ -12,8 +12,16 @@
  *
  * An edit may give a job another target while it runs. What was leased before stays charged to the target of
  * that time, which its row keeps as well. */
+#include "engine/ready/breakers.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,7 +12,14 @@
  * knows whether its own partitions still need a queue, and forgets it there without a question. What was decided
  * about a queue is for the owner of the first partition to delete; it asks the store for the numbers of all
  * partitions, and tells the others (INBOX_FORGET), who forget their part if nothing is left in it. */
-#include "engine/core/internal.h"
+#include "engine/ready/forget.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/letters.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/queues.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -4,9 +4,21 @@
  * ready and is offered to the workers that are parked, longest waiting first. Between turns no
  * parked worker has a free slot for anything that is ready, so a turn looks only at what is new
  * in it: polls that came, and lanes that are fresh. */
-#include "engine/core/internal.h"
+#include "engine/ready/grant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/worker_class.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/sla.h"
 
 /* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
 enum { PROVISIONAL_PARK_MS = 1000 };

@@ -4,8 +4,11 @@
  * A lease that memory has under a worker and its token was the worker's when this server was the owner. If
  * another owner came since, it waits for longer than we go on saying so (decision 17); if none did, we shall
  * be the owner again. Either way the worker may keep it. About all else there is nothing to say. */
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,8 +1,15 @@
 /* limit_home.c - the side of who grants permits: what a limit whose home is ours has lent to others, and who
  * waits for it. */
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
 
 #include <stdlib.h>
 #include <string.h>

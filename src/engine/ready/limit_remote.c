@@ -1,6 +1,11 @@
 /* limit_remote.c - the side of who needs permits: asking for them, holding them, giving them back. */
 #include "engine/ready/limit_remote.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/limit.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,9 +1,16 @@
 /* queues.c - what holds work back although it is ready: queues that are paused or full, and limits
  * by key. Permits follow from leases: whoever places a leased execution takes them, whoever takes
  * it from its place returns them, so neither a crash nor an undone turn can leave one behind. */
+#include "engine/ready/queues.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <stdlib.h>

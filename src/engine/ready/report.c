@@ -1,7 +1,14 @@
 /* report.c - what becomes of an execution when its worker speaks, or stays silent. */
+#include "engine/ready/report.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 #include "engine/ready/silence.h"
+#include "engine/time/sla.h"
 
 /* ---- failures */
 

@@ -9,7 +9,12 @@
  * outlives it again and again. Leases that this server has heard of are not for here: when their worker falls
  * silent they are lost, whatever else was on it. */
 #include "engine/ready/silence.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/report.h"
+#include "engine/time/sla.h"
 
 #define SILENT STR("the lease ended without a word from its worker")
 #define DEAD STR("its worker is dead: another has taken its place")

@@ -1,8 +1,19 @@
 /* workers.c - registration, polls, parking, draining. */
+#include "engine/ready/workers.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/outage.h"
+#include "engine/core/undo.h"
+#include "engine/ready/grant.h"
+#include "engine/ready/report.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/worker_class.h"
+#include "engine/time/sla.h"
 
 #include <assert.h>
 #include <inttypes.h>

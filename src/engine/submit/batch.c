@@ -3,8 +3,9 @@
  * They are decided so that each comes after those it waits for; those that wait for themselves,
  * directly or around a circle, are refused. Only new jobs can do that: one that exists cannot wait
  * for one that does not. Costs as much as there are jobs and dependencies. */
+#include "engine/submit/batch.h"
 #include "base/buf.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 
 enum {
     CYCLE_NAMED_MAX = 8, /* jobs of a circle that a refusal names */

@@ -6,8 +6,21 @@
  * which version the new definition was made from, so that no change of somebody else is lost. When
  * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
  * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
-#include "engine/core/internal.h"
+#include "engine/submit/edit.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/jobs.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_replan.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/submit/definition.h"
+#include "engine/submit/submit.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
 
 /* All that is unfinished, also beyond the horizon, goes with its job. */
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)

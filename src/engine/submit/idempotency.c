@@ -8,7 +8,12 @@
  *
  * Whether a claim is of the turn under way stands in its note, too. Its holder may yet be refused,
  * so nobody can be told what became of it: they are asked to come again. */
-#include "engine/core/internal.h"
+#include "engine/submit/idempotency.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/model.h"
+#include "engine/submit/submit.h"
+#include "engine/time/steps.h"
 
 /* What a note says behind the hash. */
 struct answered {

@@ -1,5 +1,17 @@
 /* submit.c - new jobs. */
-#include "engine/core/internal.h"
+#include "engine/submit/submit.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_new.h"
+#include "engine/ready/limit.h"
+#include "engine/submit/batch.h"
+#include "engine/submit/definition.h"
+#include "engine/submit/idempotency.h"
+#include "engine/submit/unique.h"
+#include "engine/time/calendars.h"
 
 /* The partition where it is best at home: with the one limit that it has, so that a start asks nobody, or
  * with what it waits for. PARTITIONS_MAX: anywhere. */

@@ -7,7 +7,12 @@
  * The claim in the store decides, also about jobs that are not in memory. In between, within a turn,
  * a key may pass from one job to the next: who holds it in memory follows from the values of the
  * executions (unique_held), and is looked at first. */
-#include "engine/core/internal.h"
+#include "engine/submit/unique.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
 
 #include <inttypes.h>
 

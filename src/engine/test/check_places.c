@@ -1,7 +1,14 @@
 /* Places follow from values, and nobody waits in vain. */
+#include "engine/core/exec.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
 #include "engine/test/check.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/slow_runs.h"
 
 static bool test_serves(const struct worker *w, const struct lane *lane)
 {

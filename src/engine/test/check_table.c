@@ -1,6 +1,13 @@
 /* What the engine holds is what the deltas said. */
+#include "engine/core/exec.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/unique.h"
 #include "engine/test/check.h"
+#include "engine/time/slots.h"
 
 static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
 {

@@ -13,9 +13,15 @@
  * looks at all.
  *
  * A run that somebody asks for, and further attempts of one that has begun, ask no calendar. */
+#include "engine/time/calendars.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,8 +3,16 @@
  * Since when the clock of an attempt runs, what has been told, and how much time somebody added are
  * values of the execution; when to look next follows from them. So a lease that moves, an undone turn
  * and a restart need no rule of their own. */
+#include "engine/time/sla.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/jobs.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/workers.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,15 @@
  *
  * Slots that are not to run are recorded as skipped, those that follow one another for the same
  * reason as one record with a count. */
-#include "engine/core/internal.h"
+#include "engine/time/slots.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -6,8 +6,13 @@
  * timer, a long one a question, and the alert comes while it runs, when there is still something to
  * be looked at. That it was told is kept with the execution (SLA_SLOW), so a restart does not tell it
  * again; the rest is memory, and after a restart found out anew. */
+#include "engine/time/slow_runs.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 
 #include <inttypes.h>
 

@@ -17,9 +17,18 @@
  *
  * A server that does not know the time yet (unsure) lets nothing come due by it. What begins meanwhile is
  * marked, and moves with the first time that is accepted; what was there before keeps its date. */
+#include "engine/time/steps.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
 
 #include <stdlib.h>
 

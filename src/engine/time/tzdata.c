@@ -4,8 +4,13 @@
  * an edit, but without a new version: nothing that was submitted differs. The slot ahead of each is
  * put where it belongs by the new rules. What a turn did of this is undone with it and done again by
  * the next. What lies beyond the horizon is looked at when it is read. */
+#include "engine/time/tzdata.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/submit/definition.h"
+#include "engine/time/slots.h"
 
 #include <stdlib.h>
 
