@@ -353,7 +353,7 @@ static struct str why_again(const struct command *cmd)
 static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->retry_of = cmd->target.id;
     x->created_ms = e->now_ms;
     x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */

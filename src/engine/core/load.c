@@ -251,7 +251,7 @@ struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *e
         return job;
     job = take_job(e, rec, e->turn.arena, err);
     if (job != NULL)
-        touch_new(e, THING_JOB, job, true);
+        touch_new(touch_job(e, job), true);
     return job;
 }
 
@@ -262,7 +262,7 @@ struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err
         return x;
     x = take_exec(e, rec, err);
     if (x != NULL) {
-        touch_new(e, THING_EXEC, x, true);
+        touch_new(touch_exec(e, x), true);
         slot_resettle(e, x);
     }
     return x;

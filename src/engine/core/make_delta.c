@@ -17,6 +17,8 @@
 #include "engine/time/calendars.h"
 #include "engine/time/steps.h"
 
+#include <assert.h>
+
 /* What the turn adds to the numbers of a queue in the partition of this id. */
 static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 {
@@ -332,7 +334,8 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
     case THING_EDGE: edge_changed(d, room, t); break;
     case THING_PERMIT: permit_kept(e, t); break;
-    default: limit_changed(d, room, t->limit); break;
+    case THING_LIMIT: limit_changed(d, room, t->limit); break;
+    case THINGS: assert(false);
     }
 }
 

@@ -271,7 +271,7 @@ void decide_operate(struct engine *e, struct command *cmd)
                                                 .created_ms = e->now_ms,
                                                 .total = cmd->operate.total,
                                             });
-    touch_new(e, THING_OPERATION, op, false);
+    touch_new(touch_operation(e, op), false);
     struct operation_rec *rec = ARENA_NEW(cmd->arena, struct operation_rec);
     *rec = copy_record(cmd, op);
     cmd->reply.operations = rec;

@@ -35,6 +35,7 @@ struct touched {
     bool durable;   /* differs now in what the store keeps */
     size_t attempt; /* place (1-based) of its newest record in engine.turn.attempts; 0: none */
     union {
+        void *ptr;
         struct job *job;
         struct exec *exec;
         struct worker *worker;
@@ -54,7 +55,8 @@ struct touched {
         struct limit_values limit;
         struct breaker_values breaker;
         struct edge_values edge;
-        const struct operation_values *operation; /* in the arena, since they are many bytes */
+        const void *apart; /* values that are many bytes, in the arena: */
+        const struct operation_values *operation;
         struct calendar_values calendar;
         struct permit_values permit;
     } before;
@@ -77,5 +79,6 @@ struct touched *touch_edge(struct engine *e, struct edge *edge);
 struct touched *touch_operation(struct engine *e, struct operation *op);
 struct touched *touch_calendar(struct engine *e, struct named_calendar *calendar);
 struct touched *touch_permit(struct engine *e, struct permit *p);
-/* The same for a thing that came into memory in this turn: made, or, when stored, read. */
-struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
+/* Marks a thing just touched as one that came into memory in this turn: made, or, when stored,
+ * read. */
+struct touched *touch_new(struct touched *t, bool stored);

@@ -147,7 +147,7 @@ static struct edge *add(struct engine *e, const struct dependency_wish *wish, st
     const struct edge_values v = {.state = wish->state, .target = wish->upstream};
     bool rule = wish->state == DEPENDENCY_PER_SLOT;
     struct edge *edge = edge_new(e, &rec, rule ? NULL : x, NULL, &v);
-    touch_new(e, THING_EDGE, edge, false);
+    touch_new(touch_edge(e, edge), false);
     if (wish->state == DEPENDENCY_WAITING && depends_is_remote(e, wish->upstream))
         remote_wait(e, edge);
     return edge;

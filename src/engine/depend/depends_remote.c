@@ -90,7 +90,7 @@ void heard_wait(struct engine *e, const struct inbox_rec *rec)
         return; /* of another version, or damaged: there is nobody to answer */
     struct edge *edge = waiter_find(e, waiter.upstream, waiter.exec_id);
     if (edge == NULL) {
-        touch_new(e, THING_EDGE, waiter_new(e, &waiter), false);
+        touch_new(touch_edge(e, waiter_new(e, &waiter)), false);
         return;
     }
     /* Asked again. When that is for another slot, the one before has ended for it. */

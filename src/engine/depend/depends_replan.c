@@ -52,7 +52,7 @@ static void renew_kept(struct engine *e, struct exec *x, const struct dependency
 {
     const struct edge_values standing = {.state = DEPENDENCY_PER_SLOT};
     struct edge *rule = edge_new(e, met, NULL, NULL, &standing);
-    touch_new(e, THING_EDGE, rule, true)->durable = true;
+    touch_new(touch_edge(e, rule), true)->durable = true;
     stand_again(e, x, rule);
 }
 

@@ -63,7 +63,7 @@ static void wait_by(struct engine *e, struct exec *x, struct edge *rule,
 {
     const struct dependency_rec rec = edge_record(rule);
     struct edge *edge = edge_new(e, &rec, x, rule, v);
-    touch_new(e, THING_EDGE, edge, false)->durable = false;
+    touch_new(touch_edge(e, edge), false)->durable = false;
 }
 
 void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule)

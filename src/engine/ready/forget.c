@@ -209,7 +209,7 @@ void numbers_add(struct numbers *to, const struct numbers *add)
 
 void queue_commit(struct engine *e, struct queue *q)
 {
-    q->touched = NULL;
+    assert(q->touched == NULL);
     q->known = true;
     if (!q->v.gone) {
         queue_look(e, q);

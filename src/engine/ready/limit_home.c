@@ -307,7 +307,7 @@ void heard_ask(struct engine *e, const struct inbox_rec *rec)
     }
     struct home *home = home_find_or_make(e, rec->name);
     if (home != NULL)
-        touch_new(e, THING_PERMIT, permit_new(e, home, rec->from, e->now_ms, &to), false);
+        touch_new(touch_permit(e, permit_new(e, home, rec->from, e->now_ms, &to)), false);
 }
 
 void heard_free(struct engine *e, const struct inbox_rec *rec)

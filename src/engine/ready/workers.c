@@ -196,7 +196,7 @@ void decide_register(struct engine *e, struct command *cmd)
         .replaces = predecessor(e, cmd),
     };
     struct worker *w = worker_new(e, &rec);
-    touch_new(e, THING_WORKER, w, false);
+    touch_new(touch_worker(e, w), false);
     worker_place(e, w);
     if (rec.replaces != 0)
         silence_dead(e, rec.replaces);
@@ -473,7 +473,7 @@ static struct worker *poll_worker(struct engine *e, struct command *cmd)
     const struct worker_rec *rec = asked_about_worker(cmd) ? cmd->questions[0].answer.worker : NULL;
     if (w == NULL && rec != NULL) {
         w = worker_new(e, rec);
-        touch_new(e, THING_WORKER, w, true);
+        touch_new(touch_worker(e, w), true);
         worker_place(e, w);
         worker_adopt(e, w);
         return w;

@@ -117,12 +117,12 @@ static void set_first(struct exec *x, const struct slot *first)
 static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job,
                    const struct slot *first)
 {
-    struct touched *t = touch_new(e, THING_JOB, job, false);
+    struct touched *t = touch_new(touch_job(e, job), false);
     t->submission = item;
     job_set(e, job, JOB_ACTIVE, STR("create"), cmd->actor, STR(""));
 
     struct exec *x = exec_new(e, item->exec_id, job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->first = true;
     item->created_ms = x->created_ms = e->now_ms;
     set_first(x, first);

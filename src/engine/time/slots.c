@@ -35,7 +35,7 @@ static struct exec *new_exec(struct engine *e, struct job *job, enum origin orig
                              const struct slot *slot)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->origin = origin;
     x->v.slot_ms = slot->at_ms;
     x->v.nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
