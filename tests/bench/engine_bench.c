@@ -91,7 +91,7 @@ static void run_turn(struct bench *b, struct command **commands, size_t count)
     size_t event_count;
     list_init(&done);
     arena_reset(&b->turn);
-    engine_begin(b->engine, (struct moment){b->now_ms, b->now_ms}, &b->turn);
+    engine_begin(b->engine, (struct moment){.wall_ms = b->now_ms, .boot_ms = b->now_ms}, &b->turn);
     for (size_t i = 0; i < count; i++)
         engine_ask(b->engine, commands[i], 0, &list);
     engine_tick(b->engine);
@@ -214,7 +214,8 @@ static void bench_new(struct bench *b, const struct load *load)
     options.park_ms = INT64_C(1) << 40;
     options.breaker.percent = 0; /* failures are wanted here */
     b->engine = engine_new(&options);
-    engine_load_begin(b->engine, (struct moment){b->now_ms, b->now_ms}, partition_all(1), 0, 0);
+    engine_load_begin(b->engine, (struct moment){.wall_ms = b->now_ms, .boot_ms = b->now_ms},
+                      partition_all(1), 0, 0);
     name_queues(b);
     hire(b);
 }

@@ -2,7 +2,7 @@
 #include "choice.h"
 #include "client_wishes.h"
 #include "coverage.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 #include "promises.h"
 #include "world.h"
 

@@ -4,7 +4,8 @@
  * an expiry or an SLA has lasted. */
 #include "clock_day.h"
 #include "coverage.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/time/steps.h"
 #include "job/record/trail.h"
 #include "world.h"
 
@@ -44,7 +45,7 @@ static void move(int64_t *ms, int64_t to_ms, int64_t by_ms)
 void clocks_shift(struct world *w, struct model_exec *x, const struct exec_rec *to,
                   const struct turn_view *view)
 {
-    int64_t by_ms = is_such_day(w) ? engine_of(w)->clock.by_ms : 0;
+    int64_t by_ms = is_such_day(w) ? engine_of(w)->clock.v.by_ms : 0;
     if (by_ms == 0 || view->now.unsure || x->born_turn == w->model.turn)
         return;
     move(&x->rec.started_ms, to->started_ms, by_ms);
@@ -61,7 +62,7 @@ bool clocks_note(struct world *w, struct model_exec *x, const struct trail_step 
     PROMISE(w, is_such_day(w) && str_starts(step->reason, STR("the clock was set ")),
             "%s says something about the clock, which was not set", exec_label(w, x->rec.id));
     SAY(w, "kept", "%s: %.*s", exec_label(w, x->rec.id), STR_ARG(step->reason));
-    x->rec.due_ms += engine_of(w)->clock.by_ms; /* it may be due in the same turn */
+    x->rec.due_ms += engine_of(w)->clock.v.by_ms; /* it may be due in the same turn */
     saw(SAW_CLOCK_MOVED);
     return true;
 }
@@ -85,7 +86,7 @@ bool clocks_replanned(struct world *w, struct model_exec *x, struct str reason,
     struct model_job *job = x->job;
     if (!is_such_day(w) || !str_starts(reason, STR("the clock was set ")))
         return false;
-    bool first = engine_of(w)->clock.first;
+    bool first = engine_of(w)->clock.v.first;
     PROMISE(w, first || str_starts(reason, STR("the clock was set back by ")),
             "%s is planned anew, and the clock was set forward", exec_label(w, x->rec.id));
     PROMISE(w, to->slot_ms > view->now.wall_ms - LATE_MAX_MS || job->rec.state == JOB_PAUSED,

@@ -1,10 +1,15 @@
 /* promise_engine.c - what is in memory follows from what was kept.
  *
- * Looks into the engine (engine/core/internal.h), as the engine's own tests do: a leaked slot or a lost
+ * Looks into the engine (engine/core/model.h), as the engine's own tests do: a leaked slot or a lost
  * timer shows itself here in the turn that lost it, not an hour later. */
 #include "coverage.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/worker_class.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/slots.h"
 #include "promises.h"
 #include "world.h"
 
@@ -67,7 +72,8 @@ static void check_term(struct world *w, const struct engine *e, const struct exe
     int64_t last_ms = times_out_ms > w->model.loaded_ms ? times_out_ms : w->model.loaded_ms;
     PROMISE(w, times_out_ms >= kept->times_out_ms, "%s has forgotten when it times out",
             exec_label(w, x->id));
-    int64_t unsure_ms = w->cluster ? e->unsure_until_ms[partition_of(e->owned.count, x->id)] : 0;
+    int64_t unsure_ms =
+        w->cluster ? e->tenure.unsure_until_ms[partition_of(e->owned.count, x->id)] : 0;
     PROMISE(w,
             x->v.spared || /* its server slept: once more */
                 x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms ||
@@ -100,7 +106,7 @@ static void check_blocked(struct world *w, const struct exec *x)
 /* Its newest change, or that it is gone. */
 static bool knows_calendar(const struct engine *e, const struct model_calendar *kept)
 {
-    const struct named_calendar *known = strmap_get(&e->calendars, kept->name);
+    const struct named_calendar *known = strmap_get(&e->calendars.by_name, kept->name);
     const struct book *book = known == NULL ? NULL : known->v.book;
     if (book == NULL || kept->plan == NULL)
         return book == NULL && kept->plan == NULL;
@@ -118,7 +124,7 @@ static bool has_looked(const struct world *w, const struct sim_server *s)
     for (size_t i = 0; i < w->model.calendars.len; i++)
         has = has && w->model.calendars.items[i].plan != NULL &&
               knows_calendar(e, &w->model.calendars.items[i]);
-    return has && s->calendar_changes != e->calendar_changes;
+    return has && s->calendar_changes != e->calendars.changes;
 }
 
 static void check_execs(struct world *w, const struct sim_server *s)
@@ -161,15 +167,15 @@ static void check_work_has_queue(struct world *w, const struct engine *e)
         const struct model_exec *x = w->model.execs.items[i];
         PROMISE(w,
                 (exec_is_final(x->rec.state) && !x->is_letter) ||
-                    strmap_get(&e->queues, x->rec.queue) != NULL,
+                    strmap_get(&e->queues.by_name, x->rec.queue) != NULL,
                 "%s has no queue in memory", exec_label(w, x->rec.id));
     }
 }
 
 static void check_queues(struct world *w, const struct engine *e)
 {
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        const struct queue *q = e->queues.slots[i].value;
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
         if (q == NULL)
             continue;
         size_t leases = model_queue_leases(&w->model, q->name);
@@ -295,13 +301,13 @@ void promise_calendars(struct world *w, struct sim_server *s, int64_t boot_ms)
                 "%s decides by a calendar '%.*s' that was changed %" PRId64 " ms ago", s->name,
                 STR_ARG(kept->name), boot_ms - kept->changed_ms);
     }
-    s->calendar_changes = e->calendar_changes;
+    s->calendar_changes = e->calendars.changes;
 }
 
 void promise_near(struct world *w, const struct sim_server *s)
 {
     const struct engine *e = s->turn.engine;
-    if (e->clock.shifting) /* a page at a time */
+    if (e->clock.v.shifting) /* a page at a time */
         return;
     int64_t far_ms = world_now(w).wall_ms + 2 * w->scene.engine.horizon_ms;
     for (uint32_t i = 0; i < e->dues.len; i++) {

@@ -5,8 +5,12 @@
  * turn is committed, and looked at every few seconds while there is anything to see. */
 #include "engine/core/alerts.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/queues.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -49,11 +53,11 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
 {
     const struct alert_rules *rules = &e->options.alerts;
     struct alert_mute *h = alert_mute_of(e, kind, key);
-    bool again = h->turn == e->begun;
+    bool again = h->turn == e->newest.begun;
     if (!again) {
-        h->turn = e->begun;
+        h->turn = e->newest.begun;
         h->turn_repeats = 0;
-        *VEC_PUSH(e->arena, &e->hushed) = h;
+        *VEC_PUSH(e->turn.arena, &e->turn.alerts.muted) = h;
     }
     if (again || e->boot_ms - h->told_ms < rules->quiet_ms) {
         h->turn_repeats++;
@@ -61,14 +65,14 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
     }
     if (PLANTED(alert_forgotten))
         h->told_ms = e->boot_ms;
-    struct alert_rec *alert = VEC_PUSH(e->arena, &e->raised);
+    struct alert_rec *alert = VEC_PUSH(e->turn.arena, &e->turn.alerts.raised);
     *alert = (struct alert_rec){
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
         .at_ms = e->now_ms,
         .kind = kind,
         .level = level,
         .state = rules->deliver ? ALERT_PENDING : ALERT_KEPT,
-        .key = arena_str(e->arena, key),
+        .key = arena_str(e->turn.arena, key),
         .repeats = h->repeats,
     };
     return alert;
@@ -81,11 +85,11 @@ static struct str job_key(struct engine *e, struct str kind, const struct job *j
 {
     const struct definition *def = job->v.def;
     if (job->name_len > 0)
-        return arena_printf(e->arena, "%.*s:%.*s", STR_ARG(kind), STR_ARG(job_name(job)));
+        return arena_printf(e->turn.arena, "%.*s:%.*s", STR_ARG(kind), STR_ARG(job_name(job)));
     if (def->schedule != NULL)
-        return arena_printf(e->arena, "%.*s:%" PRIu64, STR_ARG(kind), job->id);
+        return arena_printf(e->turn.arena, "%.*s:%" PRIu64, STR_ARG(kind), job->id);
     struct str target = def->track->breaker != NULL ? def->track->breaker->target : STR("");
-    return arena_printf(e->arena, "%.*s:%.*s:%.*s", STR_ARG(kind), STR_ARG(def->queue->name),
+    return arena_printf(e->turn.arena, "%.*s:%.*s:%.*s", STR_ARG(kind), STR_ARG(def->queue->name),
                         STR_ARG(target));
 }
 
@@ -104,7 +108,7 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "%s%.*s%s failed for good after %" PRIu32 " of %" PRIu32
                      " attempts: %.*s. Look at it: belfry show %s; belfry logs %s",
                      job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
@@ -120,7 +124,7 @@ void alert_worker_lost(struct engine *e, const struct exec *x)
         return;
     id_format(worker, ID_WORKER, x->v.lease.worker_id);
     id_format(exec, ID_EXEC, x->id);
-    struct str key = arena_printf(e->arena, "worker_lost:%s", worker);
+    struct str key = arena_printf(e->turn.arena, "worker_lost:%s", worker);
     struct alert_rec *alert = raise(e, ALERT_WORKER_LOST, ALERT_WARNING, key);
     if (alert == NULL)
         return;
@@ -128,7 +132,7 @@ void alert_worker_lost(struct engine *e, const struct exec *x)
     alert->job_id = x->job->id;
     alert->exec_id = x->id;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "the worker %s fell silent while it ran %s, which is given to another. "
                      "Look after its machine: belfry workers",
                      worker, exec);
@@ -147,7 +151,7 @@ void alert_turns_lost(struct engine *e)
         return;
     struct alert_rec *alert = raise(e, ALERT_TURNS_LOST, ALERT_CRITICAL, TURNS_LOST_KEY);
     if (alert != NULL)
-        alert->text = arena_printf(e->arena,
+        alert->text = arena_printf(e->turn.arena,
                                    "the store has lost the newest %" PRIu64
                                    " turns that this server had kept: " TURNS_LOST_ADVICE,
                                    e->lost_turns);
@@ -164,7 +168,7 @@ void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *
         return;
     if (token > x->named_token)
         x->named_token = token; /* also when this turn is undone: larger is never wrong */
-    if (e->away)
+    if (e->turn.away)
         return; /* nothing can be kept now */
     struct alert_rec *alert = raise(e, ALERT_TURNS_LOST, ALERT_CRITICAL, TURNS_LOST_KEY);
     if (alert == NULL)
@@ -174,7 +178,7 @@ void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *
     alert->job_id = x->job->id;
     alert->exec_id = x->id;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "the worker %s was given %s with token %" PRIu64
                      ", and the store knows of none beyond %" PRIu64 ": " TURNS_LOST_ADVICE,
                      worker, exec, token, x->v.lease.token);
@@ -184,12 +188,12 @@ void alert_breaker_open(struct engine *e, const struct breaker *b)
 {
     if (!e->options.alerts.breaker_open)
         return;
-    struct str key = arena_printf(e->arena, "breaker_open:%.*s", STR_ARG(b->target));
+    struct str key = arena_printf(e->turn.arena, "breaker_open:%.*s", STR_ARG(b->target));
     struct alert_rec *alert = raise(e, ALERT_BREAKER_OPEN, ALERT_CRITICAL, key);
     if (alert == NULL)
         return;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "'%.*s' keeps failing (%" PRIu32 " of %" PRIu32
                      " calls lately) and is left alone; its jobs "
                      "wait. Look at it: belfry breakers",
@@ -229,7 +233,8 @@ void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_re
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text = arena_printf(
-        e->arena, "%s%.*s%s has run for %s, and its SLA %s %s. %s: belfry show %s; belfry logs %s",
+        e->turn.arena,
+        "%s%.*s%s has run for %s, and its SLA %s %s. %s: belfry show %s; belfry logs %s",
         job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
         job->name_len > 0 ? "'" : "", actual, warning ? "expects" : "allows", limit,
         sla_advice(event), id, id);
@@ -249,10 +254,10 @@ void alert_start_late(struct engine *e, const struct exec *x, struct str why)
     alert->queue = job->v.def->queue->name;
     alert->job_id = job->id;
     alert->exec_id = x->id;
-    alert->text =
-        arena_printf(e->arena, "%s%.*s%s is late: %.*s. Ask what holds it back: belfry explain %s",
-                     job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
-                     job->name_len > 0 ? "'" : "", STR_ARG(why), id);
+    alert->text = arena_printf(e->turn.arena,
+                               "%s%.*s%s is late: %.*s. Ask what holds it back: belfry explain %s",
+                               job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+                               job->name_len > 0 ? "'" : "", STR_ARG(why), id);
 }
 
 void alert_slow(struct engine *e, const struct exec *x, struct str why)
@@ -267,7 +272,7 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text = arena_printf(
-        e->arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
+        e->turn.arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
         job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
         job->name_len > 0 ? "'" : "", STR_ARG(why), id, id);
 }
@@ -278,7 +283,7 @@ void alert_clock(struct engine *e, struct str what)
     if (alert == NULL)
         return;
     alert->text = arena_printf(
-        e->arena,
+        e->turn.arena,
         "%.*s, and has held there, so it is followed; look at what sets it, and at jobs "
         "that should have run meanwhile",
         STR_ARG(what));
@@ -308,12 +313,12 @@ static void look_at_age(struct engine *e, struct queue *q)
     int64_t waited_ms = rules->queue_age_ms > 0 && !q->v.paused ? queue_waited_ms(e, q) : 0;
     if (waited_ms == 0 || waited_ms < rules->queue_age_ms)
         return;
-    struct str key = arena_printf(e->arena, "queue_old:%.*s", STR_ARG(q->name));
+    struct str key = arena_printf(e->turn.arena, "queue_old:%.*s", STR_ARG(q->name));
     struct alert_rec *alert = raise(e, ALERT_QUEUE_OLD, ALERT_WARNING, key);
     if (alert == NULL)
         return;
     alert->queue = q->name;
-    alert->text = arena_printf(e->arena,
+    alert->text = arena_printf(e->turn.arena,
                                "in the queue '%.*s' something has waited for %" PRId64
                                " s. Ask why: belfry jobs --queue %.*s; belfry explain JOB",
                                STR_ARG(q->name), waited_ms / 1000, STR_ARG(q->name));
@@ -329,15 +334,15 @@ static void look_at_depth(struct engine *e, struct queue *q)
     if (!critical && (rules->depth_warning == 0 || depth <= rules->depth_warning))
         return;
     /* A warning of a moment ago must not hush what is critical now. */
-    struct str key =
-        arena_printf(e->arena, "queue_depth:%.*s%s", STR_ARG(q->name), critical ? ":critical" : "");
+    struct str key = arena_printf(e->turn.arena, "queue_depth:%.*s%s", STR_ARG(q->name),
+                                  critical ? ":critical" : "");
     struct alert_rec *alert =
         raise(e, ALERT_QUEUE_DEPTH, critical ? ALERT_CRITICAL : ALERT_WARNING, key);
     if (alert == NULL)
         return;
     alert->queue = q->name;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "%" PRIu64 " executions wait in the queue '%.*s'. Look at its limits "
                      "and workers: belfry queues; belfry workers",
                      depth, STR_ARG(q->name));
@@ -352,7 +357,7 @@ static void look_at_rate(struct engine *e, struct queue *q)
     bool warning = rules->rate_warning_pct > 0 && failed * 100 > calls * rules->rate_warning_pct;
     if (calls < rules->rate_calls_min || calls == 0 || (!critical && !warning))
         return;
-    struct str key = arena_printf(e->arena, "failure_rate:%.*s%s", STR_ARG(q->name),
+    struct str key = arena_printf(e->turn.arena, "failure_rate:%.*s%s", STR_ARG(q->name),
                                   critical ? ":critical" : "");
     struct alert_rec *alert =
         raise(e, ALERT_FAILURE_RATE, critical ? ALERT_CRITICAL : ALERT_WARNING, key);
@@ -360,7 +365,7 @@ static void look_at_rate(struct engine *e, struct queue *q)
         return;
     alert->queue = q->name;
     alert->text =
-        arena_printf(e->arena,
+        arena_printf(e->turn.arena,
                      "%" PRIu64 " of %" PRIu64 " executions of the queue '%.*s' failed "
                      "lately. Look at them: belfry executions --status failed --queue %.*s",
                      failed, calls, STR_ARG(q->name), STR_ARG(q->name));
@@ -375,7 +380,7 @@ static void look_at_dead_letters(struct engine *e)
     struct alert_rec *alert = raise(e, ALERT_DEAD_LETTERS, ALERT_CRITICAL, STR("dead_letters"));
     if (alert == NULL)
         return;
-    alert->text = arena_printf(e->arena,
+    alert->text = arena_printf(e->turn.arena,
                                "%" PRIu64 " executions failed for good within %" PRId64
                                " s. Look at them: belfry dead-letters",
                                failed, e->options.alerts.window_ms / 1000);
@@ -398,10 +403,10 @@ static int by_name(const void *a, const void *b)
  * one. */
 static bool look_at_queues(struct engine *e)
 {
-    struct queue **queues = ARENA_ARRAY(e->arena, struct queue *, e->queues.len);
+    struct queue **queues = ARENA_ARRAY(e->turn.arena, struct queue *, e->queues.by_name.len);
     size_t count = 0;
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        struct queue *q = e->queues.slots[i].value;
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        struct queue *q = e->queues.by_name.slots[i].value;
         if (q != NULL && (is_of_interest(e, &q->finals) || q->now.execs[EXEC_QUEUED] > 0))
             queues[count++] = q;
     }
@@ -441,13 +446,13 @@ static void forget_hushes(struct engine *e)
 
 void alerts_look(struct engine *e)
 {
-    e->looks = e->alerts.look_ms > 0 && e->boot_ms >= e->alerts.look_ms;
-    if (!e->looks)
+    e->turn.alerts.looks = e->alerts.look_ms > 0 && e->boot_ms >= e->alerts.look_ms;
+    if (!e->turn.alerts.looks)
         return;
     bool more = is_of_interest(e, &e->alerts.finals);
     more |= look_at_queues(e);
     look_at_dead_letters(e);
-    e->look_next_ms = more ? e->boot_ms + LOOK_MS : 0;
+    e->turn.alerts.look_next_ms = more ? e->boot_ms + LOOK_MS : 0;
 }
 
 void alerts_arm(struct engine *e)
@@ -458,17 +463,18 @@ void alerts_arm(struct engine *e)
 
 void alerts_commit(struct engine *e)
 {
-    if (!e->away && e->owned.bits != 0)
+    if (!e->turn.away && e->owned.bits != 0)
         e->lost_turns = 0; /* told by this turn: see alert_turns_lost */
-    for (size_t i = 0; i < e->hushed.len; i++)
-        e->hushed.items[i]->repeats += e->hushed.items[i]->turn_repeats;
-    for (size_t i = 0; i < e->raised.len; i++) {
-        struct alert_mute *h = alert_mute_of(e, e->raised.items[i].kind, e->raised.items[i].key);
+    for (size_t i = 0; i < e->turn.alerts.muted.len; i++)
+        e->turn.alerts.muted.items[i]->repeats += e->turn.alerts.muted.items[i]->turn_repeats;
+    for (size_t i = 0; i < e->turn.alerts.raised.len; i++) {
+        struct alert_mute *h = alert_mute_of(e, e->turn.alerts.raised.items[i].kind,
+                                             e->turn.alerts.raised.items[i].key);
         h->told_ms = e->boot_ms;
         h->repeats = h->turn_repeats;
     }
-    if (e->looks) {
-        e->alerts.look_ms = e->look_next_ms;
+    if (e->turn.alerts.looks) {
+        e->alerts.look_ms = e->turn.alerts.look_next_ms;
         forget_hushes(e);
     }
 }
@@ -477,6 +483,6 @@ void alerts_commit(struct engine *e)
 
 void decide_alert_sent(struct engine *e, struct command *cmd)
 {
-    *VEC_PUSH(e->arena, &e->alert_marks) = cmd->alert;
+    *VEC_PUSH(e->turn.arena, &e->turn.alerts.marks) = cmd->alert;
     command_done(e, cmd);
 }

@@ -75,7 +75,7 @@ static struct cost cost_of(size_t waiting, enum command_kind kind)
     struct asked *asked = ask_about(&c.w, kind, id);
     world_turn(&c.w);
     assert_int_equal(asked->cmd.reply.rc, RC_OK);
-    return (struct cost){count_told(&asked->cmd), c.w.engine->touched.len};
+    return (struct cost){count_told(&asked->cmd), c.w.engine->turn.touched.len};
 }
 
 TEST(however_many_wait_a_command_reads_and_touches_the_same)

@@ -4,9 +4,16 @@
  * lists, so that a place which does not follow from the values is seen. What only grows (the time,
  * ids, numbers of polls and grants) is left out: undo does not take it back. */
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
+#include "engine/time/calendars.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,7 +140,7 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
         all = all->shadow;
     const struct track *track = exec_has_permits(x) && all->twin != NULL ? all->twin : all;
     if (exec_is_held(x))
-        dump_key(out, "held", &e->held, &x->ready);
+        dump_key(out, "held", &e->calendars.held, &x->ready);
     else if (exec_is_leased(v->state))
         dump_key(out, "pacing", &e->pacing, &x->ready);
     else
@@ -272,7 +279,7 @@ static void dump_queue(struct buf *out, const struct queue *q)
 
 static void dump_operations(const struct engine *e, struct buf *out)
 {
-    LIST_EACH(&e->operations, node)
+    LIST_EACH(&e->operations.list, node)
     {
         const struct operation *op = CONTAINER_OF(node, struct operation, node);
         buf_printf(out,
@@ -318,11 +325,11 @@ static void dump_maps(const struct engine *e, struct buf *out)
         dump_exec(e, out, execs[i].value);
     for (size_t i = 0; i < e->workers.len; i++)
         dump_worker(e, out, workers[i].value);
-    struct map_slot *standing = sorted(&e->standing);
-    for (size_t i = 0; i < e->standing.len; i++)
+    struct map_slot *standing = sorted(&e->depends.rulebooks);
+    for (size_t i = 0; i < e->depends.rulebooks.len; i++)
         dump_standing(out, standing[i].key, standing[i].value);
-    struct strmap_slot *waiters = sorted_names(&e->waiters);
-    for (size_t i = 0; i < e->waiters.len; i++) {
+    struct strmap_slot *waiters = sorted_names(&e->depends.waiters);
+    for (size_t i = 0; i < e->depends.waiters.len; i++) {
         buf_add(out, STR("waiter"));
         dump_edge(out, waiters[i].value);
         buf_add_char(out, '\n');
@@ -342,16 +349,17 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *limits = sorted_names(&e->ready.limits.by_key);
     struct strmap_slot *breakers = sorted_names(&e->ready.breakers.by_target);
     struct strmap_slot *worker_classes = sorted_names(&e->worker_classes.by_key);
-    struct strmap_slot *queues = sorted_names(&e->queues);
-    struct strmap_slot *calendars = sorted_names(&e->calendars);
+    struct strmap_slot *queues = sorted_names(&e->queues.by_name);
+    struct strmap_slot *calendars = sorted_names(&e->calendars.by_name);
     buf_printf(out,
                "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
                " deadlines %" PRIu32
                " ready %zu upstreams %zu edges %zu standing %zu asking %" PRIu32 " held %" PRIu32
                " calendars %zu,%" PRIu32 "\n",
-               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
-               e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count, e->standing.len,
-               e->asking.len, e->held.len, e->book_count, e->calendar_changes);
+               e->newest.turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
+               e->deadlines.len, e->ready.len, e->depends.upstreams.len, e->depends.edge_count,
+               e->depends.rulebooks.len, e->depends.asking.len, e->calendars.held.len,
+               e->calendars.book_count, e->calendars.changes);
     buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 ",%" PRIu64 "\n", e->retain.wake_ms,
                e->retain.after_id, e->retain.after_alert);
     dump_maps(e, out);
@@ -368,10 +376,10 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_breaker(e, out, breakers[i].value);
     for (size_t i = 0; i < e->worker_classes.by_key.len; i++)
         dump_trade(out, worker_classes[i].value);
-    for (size_t i = 0; i < e->queues.len; i++)
+    for (size_t i = 0; i < e->queues.by_name.len; i++)
         dump_queue(out, queues[i].value);
-    dump_queue(out, &e->forgotten_queues);
-    for (size_t i = 0; i < e->calendars.len; i++)
+    dump_queue(out, &e->queues.forgotten);
+    for (size_t i = 0; i < e->calendars.by_name.len; i++)
         dump_calendar(out, calendars[i].value);
     struct strmap_slot *homes = sorted_names(&e->homes);
     for (size_t i = 0; i < e->homes.len; i++)

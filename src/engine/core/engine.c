@@ -1,9 +1,43 @@
 /* engine.c - the frame of a turn, and what can only be looked at. */
 #include "engine/core/engine.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/jobs.h"
+#include "engine/core/left.h"
+#include "engine/core/letters.h"
+#include "engine/core/load.h"
+#include "engine/core/mail.h"
+#include "engine/core/make_delta.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/core/retention.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/explain/explain.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/grant.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
+#include "engine/ready/report.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/teams.h"
+#include "engine/ready/worker_class.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/edit.h"
+#include "engine/submit/idempotency.h"
+#include "engine/submit/submit.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/sla.h"
+#include "engine/time/slots.h"
+#include "engine/time/slow_runs.h"
+#include "engine/time/steps.h"
+#include "engine/time/tzdata.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,13 +54,10 @@ struct engine *engine_new(const struct engine_options *options)
     e->options = *options;
     ready_init(&e->ready, options->point_ms, &options->breaker);
     worker_classes_init(&e->worker_classes);
-    list_init(&e->open);
-    list_init(&e->done);
-    list_init(&e->changed_queues);
-    list_init(&e->operations);
-    list_init(&e->idle_queues);
-    list_init(&e->buried_queues);
-    list_init(&e->forgotten_queues.lanes);
+    list_init(&e->operations.list);
+    list_init(&e->queues.idle);
+    list_init(&e->queues.buried);
+    list_init(&e->queues.forgotten.lanes);
     list_init(&e->orphans);
     return e;
 }
@@ -36,14 +67,14 @@ void engine_free(struct engine *e)
     if (e == NULL)
         return;
     homes_free(e);
-    left_free(&e->left);
+    left_free(&e->inbox.left);
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->charges, slot) free(slot->value);
-    MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
-    MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
-    for (size_t i = 0; i < e->waiters.cap; i++)
-        free(e->waiters.slots[i].value);
-    strmap_free(&e->waiters);
+    MAP_EACH(&e->depends.upstreams, slot) upstream_free(slot->value);
+    MAP_EACH(&e->depends.rulebooks, slot) rulebook_free(slot->value);
+    for (size_t i = 0; i < e->depends.waiters.cap; i++)
+        free(e->depends.waiters.slots[i].value);
+    strmap_free(&e->depends.waiters);
     MAP_EACH(&e->jobs, slot)
     {
         struct job *job = slot->value;
@@ -59,8 +90,8 @@ void engine_free(struct engine *e)
     MAP_EACH(&e->workers, slot) free(slot->value);
     operations_free(e);
     queues_bury(e);
-    for (size_t i = 0; i < e->queues.cap; i++)
-        free(e->queues.slots[i].value);
+    for (size_t i = 0; i < e->queues.by_name.cap; i++)
+        free(e->queues.by_name.slots[i].value);
     for (size_t i = 0; i < e->names.cap; i++)
         free(e->names.slots[i].value);
     calendars_free(e);
@@ -68,68 +99,51 @@ void engine_free(struct engine *e)
     map_free(&e->charges);
     map_free(&e->jobs);
     map_free(&e->workers);
-    map_free(&e->upstreams);
-    map_free(&e->standing);
-    strmap_free(&e->queues);
+    map_free(&e->depends.upstreams);
+    map_free(&e->depends.rulebooks);
+    strmap_free(&e->queues.by_name);
     strmap_free(&e->names);
     strmap_free(&e->definitions);
-    free(e->zone_news);
+    free(e->zones.news);
     strmap_free(&e->uniques);
     ready_free(&e->ready);
     worker_classes_free(&e->worker_classes);
     heap_free(&e->dues);
     heap_free(&e->deadlines);
-    heap_free(&e->asking);
+    heap_free(&e->depends.asking);
     heap_free(&e->terms);
     heap_free(&e->pacing);
     alerts_free(&e->alerts);
-    heap_free(&e->held);
-    free(e->shifts);
+    heap_free(&e->calendars.held);
+    free(e->clock.shifts);
     free(e);
 }
 
 void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
-    assert(e->arena == NULL); /* the last turn was committed or undone */
+    assert(arena != NULL);
+    assert(e->turn.arena == NULL); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
     silence_begin(e, now.boot_ms);
     e->moment = now;
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
-    e->arena = arena;
-    e->away = false;
-    e->begun++;
-    e->looks = false;
+    e->newest.begun++;
     queues_bury(e);
-    e->due_question = e->far_question = NULL;
-    e->clock_rec = (struct clock_rec){0};
-    e->clock_before = e->clock;
-    e->newest_ready_before_ms = e->newest_ready_ms;
-    e->old = (struct retain_asked){0};
-    e->past = (struct past){0};
-    e->step = (struct operation_step){0};
-    e->horizon_before = e->horizon;
-    e->retain_before = e->retain;
-    e->calendar_changes_before = e->calendar_changes;
-    memset(&e->touched, 0, sizeof e->touched);
-    memset(&e->attempts, 0, sizeof e->attempts);
-    memset(&e->released, 0, sizeof e->released);
-    memset(&e->letters_gone, 0, sizeof e->letters_gone);
-    memset(&e->forgotten, 0, sizeof e->forgotten);
-    memset(&e->stays, 0, sizeof e->stays);
-    memset(&e->alerts_gone, 0, sizeof e->alerts_gone);
-    memset(&e->claims, 0, sizeof e->claims);
-    memset(&e->events, 0, sizeof e->events);
-    memset(&e->passed_over, 0, sizeof e->passed_over);
-    memset(&e->ended, 0, sizeof e->ended);
-    memset(&e->slots_asked, 0, sizeof e->slots_asked);
-    memset(&e->paces_asked, 0, sizeof e->paces_asked);
-    memset(&e->sla_events, 0, sizeof e->sla_events);
-    memset(&e->raised, 0, sizeof e->raised);
-    memset(&e->alert_marks, 0, sizeof e->alert_marks);
-    memset(&e->hushed, 0, sizeof e->hushed);
-    memset(&e->calendar_uses, 0, sizeof e->calendar_uses);
-    mail_begin(e);
+    e->inbox.looked = 0;
+    e->inbox.refused = false;
+    e->turn = (struct engine_turn){
+        .arena = arena,
+        .before = {.clock = e->clock.v,
+                   .newest_ready_ms = e->newest_ready_ms,
+                   .horizon = e->horizon,
+                   .retain = e->retain,
+                   .post = e->inbox.post,
+                   .calendar_changes = e->calendars.changes},
+    };
+    list_init(&e->turn.open);
+    list_init(&e->turn.done);
+    list_init(&e->turn.changed_queues);
 }
 
 /* ---- commands */
@@ -137,7 +151,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 void command_done(struct engine *e, struct command *cmd)
 {
     if (!cmd->own)
-        list_push_back(&e->done, &cmd->node);
+        list_push_back(&e->turn.done, &cmd->node);
 }
 
 enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
@@ -161,7 +175,7 @@ static size_t submit_questions_max(const struct command *cmd)
 struct question *ask_apart(struct engine *e, struct command *cmd, struct question_list *list)
 {
     struct question *q = ARENA_NEW(cmd->arena, struct question);
-    *VEC_PUSH(e->arena, list) = q;
+    *VEC_PUSH(e->turn.arena, list) = q;
     return q;
 }
 
@@ -174,7 +188,7 @@ struct question *command_ask(struct engine *e, struct command *cmd, struct quest
         cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
     assert(cmd->question_count < max);
     struct question *q = &cmd->questions[cmd->question_count++];
-    *VEC_PUSH(e->arena, list) = q;
+    *VEC_PUSH(e->turn.arena, list) = q;
     return q;
 }
 
@@ -237,17 +251,17 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
 static void decide_stats(struct engine *e, struct command *cmd)
 {
     struct stats_view *stats = &cmd->reply.stats;
-    struct counter *counters = ARENA_ARRAY(cmd->arena, struct counter,
-                                           (e->queues.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
+    struct counter *counters = ARENA_ARRAY(
+        cmd->arena, struct counter, (e->queues.by_name.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
     *stats = (struct stats_view){.counters = counters,
                                  .in_memory = e->execs.len,
-                                 .mail_waiting = left_waiting(&e->left),
-                                 .mail_unknown = e->left.strange};
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        if (e->queues.slots[i].value != NULL)
-            count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);
+                                 .mail_waiting = left_waiting(&e->inbox.left),
+                                 .mail_unknown = e->inbox.left.strange};
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        if (e->queues.by_name.slots[i].value != NULL)
+            count_queue(cmd, e->queues.by_name.slots[i].value, counters, &stats->counter_count);
     }
-    count_queue(cmd, &e->forgotten_queues, counters, &stats->counter_count);
+    count_queue(cmd, &e->queues.forgotten, counters, &stats->counter_count);
     MAP_EACH(&e->workers, slot)
     {
         const struct worker *w = slot->value;
@@ -339,9 +353,9 @@ void engine_decide(struct engine *e, struct command *cmd)
 static struct heap_node *next_until(struct engine *e, const struct heap *heap, int64_t now_ms)
 {
     const struct heap_item *first = heap_min(heap);
-    if (e->due_left == 0 || first == NULL || (int64_t)first->key > now_ms)
+    if (e->turn.due_left == 0 || first == NULL || (int64_t)first->key > now_ms)
         return NULL;
-    e->due_left--;
+    e->turn.due_left--;
     return first->node;
 }
 
@@ -394,9 +408,9 @@ static void come_due(struct engine *e)
 void engine_tick(struct engine *e)
 {
     struct heap_node *node;
-    e->due_left = e->options.due_max;
+    e->turn.due_left = e->options.due_max;
     steps_tick(e); /* first: who is drawn out of memory has moved by then */
-    if (!e->clock.shifting && !steps_pending(e))
+    if (!e->clock.v.shifting && !steps_pending(e))
         adopt_due(e);
     depends_answer(e);
     zones_renew(e);
@@ -427,7 +441,7 @@ size_t engine_limit_due(struct engine *e, size_t max)
 
 const struct delta *engine_seal(struct engine *e)
 {
-    if (!e->away) {
+    if (!e->turn.away) {
         calendars_look(e);
         permits_grant(e, false);
         grant_all(e);
@@ -435,8 +449,8 @@ const struct delta *engine_seal(struct engine *e)
     }
     polls_close(e);
     make_delta(e);
-    assert(!e->away || delta_is_empty(&e->delta));
-    return &e->delta;
+    assert(!e->turn.away || delta_is_empty(&e->turn.delta));
+    return &e->turn.delta;
 }
 
 size_t engine_live_count(const struct engine *e)
@@ -447,7 +461,7 @@ size_t engine_live_count(const struct engine *e)
 void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn)
 {
     *ret_id = id_newest(&e->ids);
-    *ret_turn = e->turn;
+    *ret_turn = e->newest.turn;
 }
 
 static int by_parking(const void *a, const void *b)

@@ -1,8 +1,26 @@
 /* exec.c - jobs and executions in memory: making them, placing them, moving them. */
+#include "engine/core/exec.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
+#include "engine/ready/report.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/submit/unique.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/sla.h"
+#include "engine/time/slots.h"
+#include "engine/time/slow_runs.h"
+#include "engine/time/steps.h"
 #include "job/record/trail.h"
 
 #include <assert.h>
@@ -69,7 +87,7 @@ static void add_step(struct engine *e, struct touched *t, struct trail_step step
     step.at_ms = e->now_ms;
     trail_add(&line, &step);
     size_t len = t->steps.len + line.len;
-    char *both = arena_bytes(e->arena, len);
+    char *both = arena_bytes(e->turn.arena, len);
     if (t->steps.len > 0)
         memcpy(both, t->steps.ptr, t->steps.len);
     memcpy(both + t->steps.len, line.ptr, line.len);
@@ -123,7 +141,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
                                  .state = exec_state_name(x->v.state),
                                  .actor = actor,
                                  .reason = reason});
-    *VEC_PUSH(e->arena, &e->events) = (struct event){
+    *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
         .job_id = x->job->id,
         .exec_id = x->id,
@@ -259,7 +277,7 @@ void exec_place(struct engine *e, struct exec *x)
     if (waits_for_its_time(x)) {
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
         if (exec_is_held(x))
-            heap_push(&e->held, &x->ready, x->v.looked, x->id);
+            heap_push(&e->calendars.held, &x->ready, x->v.looked, x->id);
     } else {
         deadline_place(e, x);
     }
@@ -290,7 +308,7 @@ void exec_unplace(struct engine *e, struct exec *x)
     unique_unplace(e, x);
     heap_remove(timers_of(e, x), &x->due);
     if (exec_is_held(x))
-        heap_remove(&e->held, &x->ready);
+        heap_remove(&e->calendars.held, &x->ready);
     else if (exec_is_leased(x->v.state))
         heap_remove(&e->pacing, &x->ready);
     else if (heap_holds(&x->ready))
@@ -377,7 +395,7 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
     case EV_LEASE:
         v->lease.token = larger(v->lease.token, larger(e->token_floor, x->named_token));
         v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
-        v->granted = ++e->grants;
+        v->granted = ++e->newest.grant;
         v->started_ms = e->now_ms;
         v->stop_told = false;
         v->spared = false;
@@ -403,7 +421,7 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
     case EV_HOLD:
         v->due_ms = move->due_ms;
         v->ready_ms = v->ready_ms > 0 ? v->ready_ms : later_ms(e->now_ms, 1);
-        v->looked = e->calendar_changes;
+        v->looked = e->calendars.changes;
         return;
     case EV_PLAN:
         v->due_ms = move->due_ms;
@@ -444,7 +462,7 @@ static void finish(struct engine *e, struct exec *x, const struct move *move)
     if (!job_is_over(job->v.state))
         job_set(e, job, job_state_after(x->v.state), STR("finish"), move->actor, move->reason);
     if (job->name_len > 0) /* held until now, so that two of one name never run side by side */
-        *VEC_PUSH(e->arena, &e->released) =
+        *VEC_PUSH(e->turn.arena, &e->turn.released) =
             (struct claim){.kind = CLAIM_NAME, .key = job_name(job), .holder = job->id};
     depends_over(e, job);
 }
@@ -542,10 +560,10 @@ void exec_created(struct engine *e, struct exec *x, struct str actor, struct str
 static struct attempt_rec *attempt_record(struct engine *e, struct exec *x)
 {
     struct touched *t = touch_exec(e, x);
-    if (t->attempt > 0 && e->attempts.items[t->attempt - 1].token == x->v.lease.token)
-        return &e->attempts.items[t->attempt - 1];
-    struct attempt_rec *record = VEC_PUSH(e->arena, &e->attempts);
-    t->attempt = e->attempts.len;
+    if (t->attempt > 0 && e->turn.attempts.items[t->attempt - 1].token == x->v.lease.token)
+        return &e->turn.attempts.items[t->attempt - 1];
+    struct attempt_rec *record = VEC_PUSH(e->turn.arena, &e->turn.attempts);
+    t->attempt = e->turn.attempts.len;
     return record;
 }
 

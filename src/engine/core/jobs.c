@@ -1,5 +1,15 @@
 /* jobs.c - what somebody asks of a job that is there: cancel, pause, run now, run again. */
-#include "engine/core/internal.h"
+#include "engine/core/jobs.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/letters.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/submit/submit.h"
+#include "engine/submit/unique.h"
+#include "engine/time/slots.h"
 #include "job/command_facts.h"
 
 #include <assert.h>
@@ -130,7 +140,7 @@ static struct str why(struct engine *e, const struct command *cmd)
 {
     if (cmd->target.reason.len > 0)
         return cmd->target.reason;
-    return arena_printf(e->arena, "cancelled by %.*s", STR_ARG(cmd->actor));
+    return arena_printf(e->turn.arena, "cancelled by %.*s", STR_ARG(cmd->actor));
 }
 
 struct job *target_job(struct engine *e, struct command *cmd)
@@ -316,11 +326,11 @@ static void keep_claims(struct engine *e, const struct job *job)
     size_t kept = 0;
     if (job->name_len == 0 && job->v.def->unique == NULL)
         return;
-    for (size_t i = 0; i < e->released.len; i++) {
-        if (e->released.items[i].holder != job->id)
-            e->released.items[kept++] = e->released.items[i];
+    for (size_t i = 0; i < e->turn.released.len; i++) {
+        if (e->turn.released.items[i].holder != job->id)
+            e->turn.released.items[kept++] = e->turn.released.items[i];
     }
-    e->released.len = kept;
+    e->turn.released.len = kept;
 }
 
 /* It runs with what somebody gave it, or with what the run had that it repeats; else with its job's,
@@ -343,7 +353,7 @@ static struct str why_again(const struct command *cmd)
 static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->retry_of = cmd->target.id;
     x->created_ms = e->now_ms;
     x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */

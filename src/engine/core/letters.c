@@ -1,6 +1,11 @@
 /* letters.c - dead letters: written when an execution fails for good, taken away when somebody has
  * decided about it. The engine keeps none in memory: who wants one asks the store. */
-#include "engine/core/internal.h"
+#include "engine/core/letters.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/forget.h"
 
 #include <assert.h>
 
@@ -16,14 +21,14 @@ static struct str line_of(struct engine *e, const struct attempt_rec *attempt)
     struct str line = failure_line(attempt->tail);
     if (line.len == 0)
         line = attempt->error;
-    return arena_str(e->arena, failure_normalise(line, text));
+    return arena_str(e->turn.arena, failure_normalise(line, text));
 }
 
 struct letter_rec letter_of(struct engine *e, const struct touched *t)
 {
     const struct exec *x = t->exec;
     assert(exec_is_dead(x) && t->attempt > 0);
-    const struct attempt_rec *last = &e->attempts.items[t->attempt - 1];
+    const struct attempt_rec *last = &e->turn.attempts.items[t->attempt - 1];
     return (struct letter_rec){
         .place = {x->v.finished_ms, x->id},
         .job_id = x->job->id,
@@ -42,8 +47,8 @@ struct letter_rec letter_of(struct engine *e, const struct touched *t)
 
 bool letter_is_gone(const struct engine *e, struct letter_place place)
 {
-    for (size_t i = 0; i < e->letters_gone.len; i++) {
-        if (letter_order(e->letters_gone.items[i].place, place) == 0)
+    for (size_t i = 0; i < e->turn.letters_gone.len; i++) {
+        if (letter_order(e->turn.letters_gone.items[i].place, place) == 0)
             return true;
     }
     return false;
@@ -54,7 +59,7 @@ bool letter_take(struct engine *e, const struct letter_rec *letter)
     if (letter_is_gone(e, letter->place))
         return false;
     if (!PLANTED(letter_outlives_retry))
-        *VEC_PUSH(e->arena, &e->letters_gone) =
+        *VEC_PUSH(e->turn.arena, &e->turn.letters_gone) =
             (struct gone_letter){letter->place, queue_use(e, letter->queue), letter->state};
     return true;
 }

@@ -1,9 +1,24 @@
 /* load.c - between memory and the store: loading at the start, taking over single records when a
  * command needs them, and the horizon behind which executions stay in the store. */
+#include "engine/core/load.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/core/retention.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/forget.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
+#include "engine/time/steps.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -65,7 +80,7 @@ static void resume_term(const struct engine *e, struct exec *x)
     int64_t age_ms = e->now_ms - x->v.started_ms;
     int64_t term_ms =
         PLANTED(takeover_without_term) ? e->options.lease_ms / 4 : e->options.lease_ms;
-    int64_t unsure_ms = e->unsure_until_ms[partition_of(e->owned.count, x->id)];
+    int64_t unsure_ms = e->tenure.unsure_until_ms[partition_of(e->owned.count, x->id)];
     x->v.lease.ends_ms = e->boot_ms + term_ms;
     x->v.lease.unsure = unsure_ms > x->v.lease.ends_ms;
     if (x->v.lease.unsure)
@@ -110,7 +125,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .sla_extra_ms = rec->sla_extra_ms,
         .sla_marks =
             PLANTED(sla_fired_twice_after_restart) ? 0 : (uint8_t)(rec->sla_marks & SLA_MARKS),
-        .granted = ++e->grants,
+        .granted = ++e->newest.grant,
         .lease = {.worker_id = rec->worker_id,
                   .token = rec->token,
                   .held = rec->worker_id != 0,
@@ -127,7 +142,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     }
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;
-    e->clock.mend |= rec->state == EXEC_QUEUED && rec->ready_ms > e->now_ms;
+    e->clock.v.mend |= rec->state == EXEC_QUEUED && rec->ready_ms > e->now_ms;
     exec_place(e, x);
     return x;
 }
@@ -143,17 +158,17 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     e->owned = e->ready.limits.owned = owned;
     e->shared = owned.count > 1;
     if (owned.bits != 0)
-        e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
+        e->newest.bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
     steps_load(e, now, id_floor);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->loaded = now;
     for (size_t i = 0; i < PARTITIONS_MAX; i++)
-        e->alive_ms[i] = now.boot_ms;
-    e->turn = turn_floor;
-    e->resettle = true;
+        e->tenure.alive_ms[i] = now.boot_ms;
+    e->newest.turn = turn_floor;
+    e->zones.resettle = true;
     e->retain.wake_ms = now.boot_ms; /* the first pass begins at once */
-    e->post = (struct post){.told = e->options.mail_ms > 0};
+    e->inbox.post = (struct post){.told = e->options.mail_ms > 0};
     id_raise_floor(&e->ids, id_floor);
     /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
     e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
@@ -165,10 +180,10 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
 {
     e->shared = true;
     for (size_t i = 0; i < e->owned.count; i++) {
-        e->epochs[i] = epochs[i];
-        e->unsure_until_ms[i] = PLANTED(silence_not_waited_out) ? 0 : unsure_until_ms[i];
+        e->tenure.epochs[i] = epochs[i];
+        e->tenure.unsure_until_ms[i] = PLANTED(silence_not_waited_out) ? 0 : unsure_until_ms[i];
         if (alive_ms[i] != 0)
-            e->alive_ms[i] = alive_ms[i];
+            e->tenure.alive_ms[i] = alive_ms[i];
     }
 }
 
@@ -199,7 +214,7 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 {
     if (map_get(&e->execs, exec->id) != NULL)
         return err_set(err, RC_CORRUPT, "execution %" PRIu64 ": it is there twice", exec->id);
-    e->post.announce |= exec->state == EXEC_QUEUED;
+    e->inbox.post.announce |= exec->state == EXEC_QUEUED;
     if (take_exec(e, exec, err) != NULL)
         return RC_OK;
     struct job *job = map_get(&e->jobs, exec->job_id);
@@ -218,7 +233,7 @@ void engine_load_counter(struct engine *e, const struct counter *counter)
     bool nameless = counter->queue.len == 0;
     if (counter->value == 0)
         return; /* of something that was, and is not */
-    struct queue *q = nameless ? &e->forgotten_queues : queue_of(e, counter->queue);
+    struct queue *q = nameless ? &e->queues.forgotten : queue_of(e, counter->queue);
     if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
         q->now.jobs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
@@ -234,9 +249,9 @@ struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *e
     struct job *job = map_get(&e->jobs, rec->id);
     if (job != NULL)
         return job;
-    job = take_job(e, rec, e->arena, err);
+    job = take_job(e, rec, e->turn.arena, err);
     if (job != NULL)
-        touch_new(e, THING_JOB, job, true);
+        touch_new(touch_job(e, job), true);
     return job;
 }
 
@@ -247,7 +262,7 @@ struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err
         return x;
     x = take_exec(e, rec, err);
     if (x != NULL) {
-        touch_new(e, THING_EXEC, x, true);
+        touch_new(touch_exec(e, x), true);
         slot_resettle(e, x);
     }
     return x;
@@ -287,17 +302,17 @@ static int64_t next_look_ms(const struct engine *e)
 void ask_due(struct engine *e, struct question_list *list)
 {
     depends_ask_slots(e, list);
-    if (e->now_ms < next_look_ms(e) || e->clock.shifting)
+    if (e->now_ms < next_look_ms(e) || e->clock.v.shifting)
         return;
-    e->due_question = ARENA_NEW(e->arena, struct question);
-    *e->due_question = (struct question){
+    e->turn.due_question = ARENA_NEW(e->turn.arena, struct question);
+    *e->turn.due_question = (struct question){
         .kind = ASK_DUE,
         .after_ms = e->horizon.due_ms,
         .after_id = e->horizon.id,
         .until_ms = e->now_ms + (has_enough(e) ? reach_ms(e) : e->options.horizon_ms),
         .limit = e->options.load_max,
     };
-    *VEC_PUSH(e->arena, list) = e->due_question;
+    *VEC_PUSH(e->turn.arena, list) = e->turn.due_question;
 }
 
 /* What now lies beyond leaves memory with this turn's commit, since it was touched. */
@@ -324,7 +339,7 @@ static int64_t middle_ms(struct engine *e)
     enum { SAMPLES = 1000 };
     uint32_t step = e->dues.len / SAMPLES + 1;
     uint32_t count = 0;
-    uint64_t *keys = ARENA_ARRAY(e->arena, uint64_t, SAMPLES);
+    uint64_t *keys = ARENA_ARRAY(e->turn.arena, uint64_t, SAMPLES);
     for (uint32_t i = 0; i < e->dues.len; i += step)
         keys[count++] = e->dues.items[i].key;
     qsort(keys, count, sizeof *keys, by_key);
@@ -347,7 +362,7 @@ static void make_room(struct engine *e)
 
 void adopt_due(struct engine *e)
 {
-    const struct question *q = e->due_question;
+    const struct question *q = e->turn.due_question;
     struct err err; /* a record that makes no sense was reported when it was read; leave it */
     if (e->horizon.due_ms > e->now_ms + 2 * e->options.horizon_ms) /* the clock was set back far */
         draw_in_horizon(e, e->now_ms + e->options.horizon_ms);
@@ -377,7 +392,8 @@ static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_m
 
 int64_t engine_wait_ms(const struct engine *e, struct moment now)
 {
-    if (e->zone_news_count > 0 || e->asking.len > 0 || e->pacing.len > 0 || steps_want_turn(e, now))
+    if (e->zones.count > 0 || e->depends.asking.len > 0 || e->pacing.len > 0 ||
+        steps_want_turn(e, now))
         return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
     if (!now.unsure) {

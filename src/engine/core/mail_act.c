@@ -4,21 +4,25 @@
  * questions and its answer, as operations do it. Nobody waits for that answer; so what cannot be done is
  * written down where people can see it, and never comes again. Only what a server is too busy for stays
  * where it is, what has the key of another request of the same turn, and what only a newer version knows. */
-#include "engine/core/internal.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/depend/depends_remote.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 
 /* ---- commands out of rows */
 
 static void make_submit(struct engine *e, struct mail_row *row)
 {
     struct command *cmd = &row->cmd;
-    struct submission *item = ARENA_NEW(e->arena, struct submission);
+    struct submission *item = ARENA_NEW(e->turn.arena, struct submission);
     struct err *err = &row->err;
     if (e->options.read_submission == NULL) {
         err_set(err, RC_UNSUPPORTED, "this server takes no jobs from SQL");
         return;
     }
-    if (e->options.read_submission(e->options.rules_arg, row->rec, e->arena, item, err) != RC_OK)
+    if (e->options.read_submission(e->options.rules_arg, row->rec, e->turn.arena, item, err) !=
+        RC_OK)
         return;
     cmd->kind = CMD_SUBMIT;
     cmd->submit.items = item;
@@ -48,7 +52,7 @@ void mail_prepare(struct engine *e, struct mail_row *row)
 {
     row->cmd.own = true;
     row->cmd.actor = row->rec->actor;
-    row->cmd.arena = e->arena;
+    row->cmd.arena = e->turn.arena;
     if (row->rec->kind == INBOX_SUBMIT)
         make_submit(e, row);
     else if (row->rec->kind == INBOX_CANCEL)
@@ -69,7 +73,7 @@ static uint64_t ticket_of(const struct inbox_rec *rec)
 /* To whoever decides about that thing. */
 static void send_on(struct engine *e, const struct inbox_rec *rec, uint64_t to)
 {
-    struct inbox_rec *on = VEC_PUSH(e->arena, &e->mail);
+    struct inbox_rec *on = VEC_PUSH(e->turn.arena, &e->turn.mail.sent);
     *on = *rec;
     on->id = 0;
     on->number = (int64_t)ticket_of(rec);
@@ -81,16 +85,16 @@ static void reject(struct engine *e, const struct inbox_rec *rec, const char *re
     struct str head = str_head(rec->body, REJECTED_HEAD_MAX);
     if (rec->kind == INBOX_CANCEL) {
         char id[ID_TEXT_MAX];
-        head = arena_printf(e->arena, "cancel %s", id_format(id, ID_JOB, rec->about).ptr);
+        head = arena_printf(e->turn.arena, "cancel %s", id_format(id, ID_JOB, rec->about).ptr);
     }
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
-    *VEC_PUSH(e->arena, &e->rejected) = (struct rejected_rec){
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
+    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
+    *VEC_PUSH(e->turn.arena, &e->turn.mail.rejected) = (struct rejected_rec){
+        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
         .at_ms = e->now_ms,
         .inbox_id = ticket_of(rec),
         .team = rec->name,
         .actor = rec->actor,
-        .reason = arena_str(e->arena, str_c(reason)),
+        .reason = arena_str(e->turn.arena, str_c(reason)),
         .head = head,
     };
 }
@@ -152,8 +156,8 @@ static enum mail_fate cancel(struct engine *e, struct mail_row *row)
 enum mail_fate mail_act(struct engine *e, struct mail_row *row)
 {
     const struct inbox_rec *rec = row->rec;
-    if (rec->id == e->post.refuse_id) {
-        reject(e, rec, e->mail_fault.text);
+    if (rec->id == e->inbox.post.refuse_id) {
+        reject(e, rec, e->inbox.fault.text);
         return MAIL_DONE;
     }
     switch (rec->kind) {

@@ -1,3 +1,4 @@
+#include "engine/core/mail.h"
 #include "engine/test/duo.h"
 #include "engine/test/jobs.h"
 
@@ -325,7 +326,7 @@ static const struct question *asked_for_submissions(struct world *w)
 {
     engine_mail(w->engine);
     (void)world_decide(w);
-    return w->engine->reading.asked[MAIL_WISHES];
+    return w->engine->turn.mail.reading.asked[MAIL_WISHES];
 }
 
 TEST(pages_are_halved_by_lost_turns_and_grow_again)
@@ -349,7 +350,7 @@ TEST(pages_are_halved_by_lost_turns_and_grow_again)
         const struct question *q = asked_for_submissions(&s.a);
         rows = q->limit;
         bytes = q->bytes_max;
-        s.a.delta = s.a.engine->delta;
+        s.a.delta = s.a.engine->turn.delta;
         world_commit(&s.a);
         assert_true(++turns < 30);
     } while (rows < INBOX_PAGE || bytes < INBOX_PAGE_BYTES);

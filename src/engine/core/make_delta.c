@@ -1,17 +1,34 @@
 /* make_delta.c - what a turn leaves to be kept: the difference between before and after. */
-#include "engine/core/internal.h"
+#include "engine/core/make_delta.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/core/operations.h"
+#include "engine/core/tally.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/teams.h"
+#include "engine/ready/workers.h"
+#include "engine/time/calendars.h"
+#include "engine/time/steps.h"
+
+#include <assert.h>
 
 /* What the turn adds to the numbers of a queue in the partition of this id. */
 static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 {
     uint32_t partition = partition_of(e->owned.count, id);
     if (q->changes == NULL) {
-        q->changes = ARENA_ARRAY(e->arena, struct numbers *, e->owned.count);
-        list_push_back(&e->changed_queues, &q->changed);
+        q->changes = ARENA_ARRAY(e->turn.arena, struct numbers *, e->owned.count);
+        list_push_back(&e->turn.changed_queues, &q->changed);
     }
     if (q->changes[partition] == NULL)
-        q->changes[partition] = ARENA_NEW(e->arena, struct numbers);
+        q->changes[partition] = ARENA_NEW(e->turn.arena, struct numbers);
     return q->changes[partition];
 }
 
@@ -172,7 +189,7 @@ static void join_ends(struct engine *e, const struct touched *t, struct exec_cha
     }
     /* A success that is late takes the place of a record that an earlier turn wrote. */
     if (t->attempt > 0 && exec_is_leased(t->before.exec.state)) {
-        struct attempt_rec *attempt = &e->attempts.items[t->attempt - 1];
+        struct attempt_rec *attempt = &e->turn.attempts.items[t->attempt - 1];
         change->ends_attempt = attempt;
         attempt->with_exec = true;
     }
@@ -194,7 +211,7 @@ static void add_numbers(struct engine *e, counter_vec *out, const struct queue *
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         for (uint32_t i = 0; i < kinds[k].states; i++) {
             if (kinds[k].values[i] != 0)
-                *VEC_PUSH(e->arena, out) =
+                *VEC_PUSH(e->turn.arena, out) =
                     (struct counter){kinds[k].kind, q->name, i, kinds[k].values[i], partition};
         }
     }
@@ -203,7 +220,7 @@ static void add_numbers(struct engine *e, counter_vec *out, const struct queue *
 static void add_counters(struct engine *e, struct delta *d)
 {
     counter_vec counters = {0};
-    LIST_EACH(&e->changed_queues, node)
+    LIST_EACH(&e->turn.changed_queues, node)
     {
         const struct queue *q = CONTAINER_OF(node, struct queue, changed);
         for (uint32_t p = 0; p < e->owned.count; p++) {
@@ -235,21 +252,21 @@ struct room {
 static struct room make_room(struct engine *e)
 {
     size_t counts[THINGS] = {0};
-    for (size_t i = 0; i < e->touched.len; i++)
-        counts[e->touched.items[i]->thing] += e->touched.items[i]->durable;
+    for (size_t i = 0; i < e->turn.touched.len; i++)
+        counts[e->turn.touched.items[i]->thing] += e->turn.touched.items[i]->durable;
     return (struct room){
-        .jobs = ARENA_ARRAY(e->arena, struct job_change, counts[THING_JOB]),
-        .execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]),
-        .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
-        .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
-        .queues_gone = ARENA_ARRAY(e->arena, struct queue_gone, counts[THING_QUEUE]),
-        .teams = ARENA_ARRAY(e->arena, struct team_rec, counts[THING_LIMIT]),
-        .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
-        .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
-        .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
-        .waiters = ARENA_ARRAY(e->arena, struct waiter_change, counts[THING_EDGE]),
-        .operations = ARENA_ARRAY(e->arena, struct operation_change, counts[THING_OPERATION]),
-        .calendars = ARENA_ARRAY(e->arena, struct calendar_change, counts[THING_CALENDAR]),
+        .jobs = ARENA_ARRAY(e->turn.arena, struct job_change, counts[THING_JOB]),
+        .execs = ARENA_ARRAY(e->turn.arena, struct exec_change, counts[THING_EXEC]),
+        .workers = ARENA_ARRAY(e->turn.arena, struct worker_change, counts[THING_WORKER]),
+        .queues = ARENA_ARRAY(e->turn.arena, struct queue_rec, counts[THING_QUEUE]),
+        .queues_gone = ARENA_ARRAY(e->turn.arena, struct queue_gone, counts[THING_QUEUE]),
+        .teams = ARENA_ARRAY(e->turn.arena, struct team_rec, counts[THING_LIMIT]),
+        .rates = ARENA_ARRAY(e->turn.arena, struct rate_change, counts[THING_LIMIT]),
+        .breakers = ARENA_ARRAY(e->turn.arena, struct breaker_rec, counts[THING_BREAKER]),
+        .dependencies = ARENA_ARRAY(e->turn.arena, struct dependency_rec, counts[THING_EDGE]),
+        .waiters = ARENA_ARRAY(e->turn.arena, struct waiter_change, counts[THING_EDGE]),
+        .operations = ARENA_ARRAY(e->turn.arena, struct operation_change, counts[THING_OPERATION]),
+        .calendars = ARENA_ARRAY(e->turn.arena, struct calendar_change, counts[THING_CALENDAR]),
     };
 }
 
@@ -282,7 +299,7 @@ static void queue_changed(const struct engine *e, struct delta *d, const struct 
 static void permit_kept(struct engine *e, const struct touched *t)
 {
     if (t->stored || !t->permit->v.gone)
-        *VEC_PUSH(e->arena, &e->permit_changes) = permit_changed(t->permit);
+        *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) = permit_changed(t->permit);
 }
 
 /* One that was told in the turn in which it came to wait was never kept. */
@@ -317,7 +334,8 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
     case THING_EDGE: edge_changed(d, room, t); break;
     case THING_PERMIT: permit_kept(e, t); break;
-    default: limit_changed(d, room, t->limit); break;
+    case THING_LIMIT: limit_changed(d, room, t->limit); break;
+    case THINGS: assert(false);
     }
 }
 
@@ -325,11 +343,11 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
 static void add_letters(struct engine *e, struct delta *d)
 {
     VEC(struct letter_rec) letters = {0};
-    for (size_t i = 0; i < e->touched.len; i++) {
-        const struct touched *t = e->touched.items[i];
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        const struct touched *t = e->turn.touched.items[i];
         if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
             continue;
-        *VEC_PUSH(e->arena, &letters) = letter_of(e, t);
+        *VEC_PUSH(e->turn.arena, &letters) = letter_of(e, t);
         change_of(e, t->exec->job->v.def->queue, t->exec->id)->letters[t->exec->v.state]++;
     }
     d->letters = letters.items;
@@ -338,22 +356,23 @@ static void add_letters(struct engine *e, struct delta *d)
 
 static void remove_letters(struct engine *e, struct delta *d)
 {
-    struct letter_place *gone = ARENA_ARRAY(e->arena, struct letter_place, e->letters_gone.len);
-    for (size_t i = 0; i < e->letters_gone.len; i++) {
-        const struct gone_letter *letter = &e->letters_gone.items[i];
+    struct letter_place *gone =
+        ARENA_ARRAY(e->turn.arena, struct letter_place, e->turn.letters_gone.len);
+    for (size_t i = 0; i < e->turn.letters_gone.len; i++) {
+        const struct gone_letter *letter = &e->turn.letters_gone.items[i];
         gone[i] = letter->place;
         change_of(e, letter->queue, letter->place.exec_id)->letters[letter->state]--;
     }
     d->letters_gone = gone;
-    d->letter_gone_count = e->letters_gone.len;
+    d->letter_gone_count = e->turn.letters_gone.len;
 }
 
 void make_delta(struct engine *e)
 {
-    struct delta *d = &e->delta;
+    struct delta *d = &e->turn.delta;
     const struct room room = make_room(e);
     *d = (struct delta){
-        .turn = e->turn + 1,
+        .turn = e->newest.turn + 1,
         .jobs = room.jobs,
         .execs = room.execs,
         .workers = room.workers,
@@ -364,50 +383,51 @@ void make_delta(struct engine *e)
         .breakers = room.breakers,
         .dependencies = room.dependencies,
         .waiters = room.waiters,
-        .mail = e->mail.items,
-        .mail_count = e->mail.len,
-        .mail_read = e->mail_read.items,
-        .mail_read_count = e->mail_read.len,
-        .rejected = e->rejected.items,
-        .rejected_count = e->rejected.len,
+        .mail = e->turn.mail.sent.items,
+        .mail_count = e->turn.mail.sent.len,
+        .mail_read = e->turn.mail.read.items,
+        .mail_read_count = e->turn.mail.read.len,
+        .rejected = e->turn.mail.rejected.items,
+        .rejected_count = e->turn.mail.rejected.len,
         .rejected_from_ms = steps_hold_deletions(e) ? 0 : e->now_ms - e->options.rejected_keep_ms,
-        .clock = e->clock_rec,
+        .clock = e->turn.clock_rec,
         .operations = room.operations,
-        .forgotten = e->forgotten.items,
-        .forgotten_count = e->forgotten.len,
-        .past = e->past,
-        .alerts_gone = e->alerts_gone.items,
-        .alert_gone_count = e->alerts_gone.len,
-        .tallies_gone = e->old.tallies == NULL ? NULL : e->old.tallies->answer.tallies,
-        .tally_gone_count = e->old.tallies == NULL ? 0 : e->old.tallies->answer.tally_count,
+        .forgotten = e->turn.forgotten.items,
+        .forgotten_count = e->turn.forgotten.len,
+        .past = e->turn.past,
+        .alerts_gone = e->turn.alerts.gone.items,
+        .alert_gone_count = e->turn.alerts.gone.len,
+        .tallies_gone = e->turn.old.tallies == NULL ? NULL : e->turn.old.tallies->answer.tallies,
+        .tally_gone_count =
+            e->turn.old.tallies == NULL ? 0 : e->turn.old.tallies->answer.tally_count,
         .calendars = room.calendars,
-        .attempts = e->attempts.items,
-        .attempt_count = e->attempts.len,
-        .released = e->released.items,
-        .released_count = e->released.len,
-        .sla_events = e->sla_events.items,
-        .sla_event_count = e->sla_events.len,
-        .alerts = e->raised.items,
-        .alert_count = e->raised.len,
-        .alert_marks = e->alert_marks.items,
-        .alert_mark_count = e->alert_marks.len,
-        .claims = e->claims.items,
-        .claim_count = e->claims.len,
+        .attempts = e->turn.attempts.items,
+        .attempt_count = e->turn.attempts.len,
+        .released = e->turn.released.items,
+        .released_count = e->turn.released.len,
+        .sla_events = e->turn.sla_events.items,
+        .sla_event_count = e->turn.sla_events.len,
+        .alerts = e->turn.alerts.raised.items,
+        .alert_count = e->turn.alerts.raised.len,
+        .alert_marks = e->turn.alerts.marks.items,
+        .alert_mark_count = e->turn.alerts.marks.len,
+        .claims = e->turn.claims.items,
+        .claim_count = e->turn.claims.len,
         .claims_now_ms = steps_hold_deletions(e) ? 0 : e->now_ms,
     };
-    for (size_t i = 0; i < e->touched.len; i++) {
-        if (e->touched.items[i]->durable)
-            add_change(e, d, &room, e->touched.items[i]);
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        if (e->turn.touched.items[i]->durable)
+            add_change(e, d, &room, e->turn.touched.items[i]);
     }
-    for (size_t i = 0, at = 0; i < e->touched.len; i++) {
-        const struct touched *t = e->touched.items[i];
+    for (size_t i = 0, at = 0; i < e->turn.touched.len; i++) {
+        const struct touched *t = e->turn.touched.items[i];
         if (t->durable && t->thing == THING_EXEC)
             join_ends(e, t, &room.execs[at++]);
     }
-    d->permits = e->permit_changes.items;
-    d->permit_count = e->permit_changes.len;
-    d->calendar_uses = e->calendar_uses.items;
-    d->calendar_use_count = e->calendar_uses.len;
+    d->permits = e->turn.permit_changes.items;
+    d->permit_count = e->turn.permit_changes.len;
+    d->calendar_uses = e->turn.calendar_uses.items;
+    d->calendar_use_count = e->turn.calendar_uses.len;
     add_letters(e, d);
     remove_letters(e, d);
     add_counters(e, d);

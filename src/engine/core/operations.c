@@ -4,8 +4,14 @@
  * turn takes one step of the oldest one that runs: it asks for the next letters, as many as a turn
  * may carry, and decides about each as if somebody had asked for that one alone. What became of a
  * letter and how far the operation has come are kept in one commit, so nothing is done twice. */
+#include "engine/core/operations.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/jobs.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 
 #include <stdlib.h>
 
@@ -53,21 +59,21 @@ static struct operation *operation_new(struct engine *e, const struct operation_
         .at = rec->at,
     };
     set_refusal(&op->v, rec->refusal);
-    list_push_back(&e->operations, &op->node);
-    e->operation_count++;
+    list_push_back(&e->operations.list, &op->node);
+    e->operations.count++;
     return op;
 }
 
 void operation_free(struct engine *e, struct operation *op)
 {
     list_remove(&op->node);
-    e->operation_count--;
+    e->operations.count--;
     free(op);
 }
 
 void operations_free(struct engine *e)
 {
-    for (struct list_node *node; (node = list_pop_front(&e->operations)) != NULL;)
+    for (struct list_node *node; (node = list_pop_front(&e->operations.list)) != NULL;)
         free(CONTAINER_OF(node, struct operation, node));
 }
 
@@ -99,7 +105,7 @@ struct operation_rec operation_record(const struct operation *op)
 
 static struct operation *next_operation(const struct engine *e)
 {
-    LIST_EACH(&e->operations, node)
+    LIST_EACH(&e->operations.list, node)
     {
         struct operation *op = CONTAINER_OF(node, struct operation, node);
         if (op->v.state == OPERATION_RUNNING && !op->v.gone)
@@ -116,7 +122,7 @@ int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms)
 
 static void ask_letters(struct engine *e, struct operation *op, struct question_list *list)
 {
-    struct question *q = ARENA_NEW(e->arena, struct question);
+    struct question *q = ARENA_NEW(e->turn.arena, struct question);
     *q = (struct question){
         .kind = ASK_LETTERS,
         .filter = op->filter,
@@ -124,21 +130,21 @@ static void ask_letters(struct engine *e, struct operation *op, struct question_
         .until_ms = op->created_ms,
         .limit = e->options.operation_step_max,
     };
-    e->step = (struct operation_step){.op = op, .letters = q};
-    *VEC_PUSH(e->arena, list) = q;
+    e->turn.step = (struct operation_step){.op = op, .letters = q};
+    *VEC_PUSH(e->turn.arena, list) = q;
 }
 
 /* Running one again is what anybody may ask for: the same command, with the same questions. */
 static void make_commands(struct engine *e)
 {
-    const struct answer *a = &e->step.letters->answer;
-    e->step.commands = ARENA_ARRAY(e->arena, struct command, a->letter_count);
+    const struct answer *a = &e->turn.step.letters->answer;
+    e->turn.step.commands = ARENA_ARRAY(e->turn.arena, struct command, a->letter_count);
     for (size_t i = 0; i < a->letter_count; i++) {
-        struct command *cmd = &e->step.commands[i];
+        struct command *cmd = &e->turn.step.commands[i];
         cmd->kind = CMD_RETRY_LETTER;
         cmd->own = true;
-        cmd->actor = e->step.op->by;
-        cmd->arena = e->arena;
+        cmd->actor = e->turn.step.op->by;
+        cmd->arena = e->turn.arena;
         cmd->target.id = a->letters[i].place.exec_id;
     }
 }
@@ -151,20 +157,20 @@ void operations_ask(struct engine *e, unsigned round, struct question_list *list
             ask_letters(e, op, list);
         return;
     }
-    if (e->step.op == NULL || e->step.op->kind != OPERATION_RETRY)
+    if (e->turn.step.op == NULL || e->turn.step.op->kind != OPERATION_RETRY)
         return;
     if (round == 1)
         make_commands(e);
-    for (size_t i = 0; i < e->step.letters->answer.letter_count; i++)
-        engine_ask(e, &e->step.commands[i], round - 1, list);
+    for (size_t i = 0; i < e->turn.step.letters->answer.letter_count; i++)
+        engine_ask(e, &e->turn.step.commands[i], round - 1, list);
 }
 
 /* What became of one letter; RC_BUSY: nothing yet. */
 static enum rc do_one(struct engine *e, size_t i, struct str *ret_why)
 {
-    if (e->step.op->kind == OPERATION_DISCARD)
-        return letter_take(e, &e->step.letters->answer.letters[i]) ? RC_OK : RC_NOT_FOUND;
-    struct command *cmd = &e->step.commands[i];
+    if (e->turn.step.op->kind == OPERATION_DISCARD)
+        return letter_take(e, &e->turn.step.letters->answer.letters[i]) ? RC_OK : RC_NOT_FOUND;
+    struct command *cmd = &e->turn.step.commands[i];
     engine_decide(e, cmd);
     *ret_why = str_c(cmd->reply.err.text);
     return cmd->reply.rc;
@@ -173,14 +179,14 @@ static enum rc do_one(struct engine *e, size_t i, struct str *ret_why)
 /* Those behind the one for which there was no room have taken names and keys for nothing. */
 static void forgo_from(struct engine *e, size_t first)
 {
-    for (size_t i = first; i < e->step.letters->answer.letter_count; i++)
-        retry_forgo(e, &e->step.commands[i]);
+    for (size_t i = first; i < e->turn.step.letters->answer.letter_count; i++)
+        retry_forgo(e, &e->turn.step.commands[i]);
 }
 
 /* True when it has come to the end of what it was given. */
 static bool do_letters(struct engine *e, struct operation_values *v)
 {
-    const struct answer *a = &e->step.letters->answer;
+    const struct answer *a = &e->turn.step.letters->answer;
     for (size_t i = 0; i < a->letter_count; i++) {
         struct str why = {0};
         enum rc rc = do_one(e, i, &why);
@@ -201,10 +207,10 @@ static bool do_letters(struct engine *e, struct operation_values *v)
 
 void operations_step(struct engine *e)
 {
-    struct operation *op = e->step.op;
+    struct operation *op = e->turn.step.op;
     if (op == NULL)
         return;
-    const struct answer *a = &e->step.letters->answer;
+    const struct answer *a = &e->turn.step.letters->answer;
     struct touched *t = touch_operation(e, op);
     struct operation_values *v = &op->v;
     if (do_letters(e, v)) {
@@ -223,7 +229,7 @@ static bool make_place(struct engine *e)
 {
     size_t count = 0;
     struct operation *oldest = NULL;
-    LIST_EACH(&e->operations, node)
+    LIST_EACH(&e->operations.list, node)
     {
         struct operation *op = CONTAINER_OF(node, struct operation, node);
         count += !op->v.gone;
@@ -255,9 +261,9 @@ void decide_operate(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_BUSY, "there are as many operations under way as there may be");
         return;
     }
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
+    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
     struct operation *op = operation_new(e, &(struct operation_rec){
-                                                .id = id_next(&e->ids, e->now_ms, e->bucket),
+                                                .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
                                                 .kind = cmd->operate.kind,
                                                 .state = OPERATION_RUNNING,
                                                 .filter = cmd->operate.filter,
@@ -265,7 +271,7 @@ void decide_operate(struct engine *e, struct command *cmd)
                                                 .created_ms = e->now_ms,
                                                 .total = cmd->operate.total,
                                             });
-    touch_new(e, THING_OPERATION, op, false);
+    touch_new(touch_operation(e, op), false);
     struct operation_rec *rec = ARENA_NEW(cmd->arena, struct operation_rec);
     *rec = copy_record(cmd, op);
     cmd->reply.operations = rec;
@@ -277,9 +283,9 @@ void decide_operate(struct engine *e, struct command *cmd)
 void decide_operations(struct engine *e, struct command *cmd)
 {
     struct operation_rec *records =
-        ARENA_ARRAY(cmd->arena, struct operation_rec, e->operation_count);
+        ARENA_ARRAY(cmd->arena, struct operation_rec, e->operations.count);
     size_t count = 0;
-    LIST_EACH(&e->operations, node)
+    LIST_EACH(&e->operations.list, node)
     {
         const struct operation *op = CONTAINER_OF(node, struct operation, node);
         if (!op->v.gone)

@@ -1,11 +1,14 @@
 /* outage.c - what goes on while the store takes nothing, and what is given up for good. */
-#include "engine/core/internal.h"
+#include "engine/core/outage.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/ready/workers.h"
 
 #include <assert.h>
 
 void engine_outage(struct engine *e)
 {
-    e->away = true;
+    e->turn.away = true;
     /* Not by the heap of terms: leases whose end cannot be written down stand before them. */
     MAP_EACH(&e->workers, slot)
     {
@@ -28,7 +31,7 @@ void outage_renew(struct engine *e, const struct worker *w, const struct poll *p
 bool engine_drop(struct engine *e, uint64_t exec_id)
 {
     struct exec *x = map_get(&e->execs, exec_id);
-    assert(e->arena == NULL);
+    assert(e->turn.arena == NULL);
     if (x == NULL)
         return false;
     exec_unplace(e, x);

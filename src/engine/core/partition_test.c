@@ -439,7 +439,7 @@ TEST(unique_work_that_others_have_is_returned_or_refused)
     const struct submission *first = SUBMIT(&w, .unique = "u");
     world_turn(&w);
     world_own(&w, ours);
-    w.engine->turn--; /* numbers of turns are a server's own: this is the same as that */
+    w.engine->newest.turn--; /* numbers of turns are a server's own: this is the same as that */
     w.table.turn--;
     const struct submission *same = SUBMIT(&w, .unique = "u");
     const struct submission *other = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REJECT);

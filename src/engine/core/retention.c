@@ -4,7 +4,11 @@
  * their deaths, and over the numbers of reports, by their hours: some rows in a turn, and a pause
  * before the next, so that no submission has to wait for a long deletion. How far a pass has come is
  * not kept: a new server begins a new one. */
-#include "engine/core/internal.h"
+#include "engine/core/retention.h"
+#include "base/plant.h"
+#include "engine/core/letters.h"
+#include "engine/core/model.h"
+#include "engine/time/steps.h"
 
 enum {
     PASSES = 30, /* in the time that things are kept, so they are gone within a thirtieth more */
@@ -48,37 +52,37 @@ int64_t retain_wait_ms(const struct engine *e, struct moment now)
 static struct question *ask(struct engine *e, enum question_kind kind, int64_t until_ms,
                             struct question_list *list)
 {
-    struct question *q = ARENA_NEW(e->arena, struct question);
+    struct question *q = ARENA_NEW(e->turn.arena, struct question);
     *q = (struct question){
         .kind = kind,
         .until_ms = until_ms,
         .limit = e->options.retain_rows_max,
     };
-    *VEC_PUSH(e->arena, list) = q;
+    *VEC_PUSH(e->turn.arena, list) = q;
     return q;
 }
 
 void retain_ask(struct engine *e, struct question_list *list)
 {
     const struct engine_options *o = &e->options;
-    e->old = (struct retain_asked){0};
+    e->turn.old = (struct retain_asked){0};
     if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms || steps_hold_deletions(e) ||
         e->retain.held)
         return;
     if (o->letters_keep_ms != 0)
-        e->old.letters = ask(e, ASK_LETTERS, e->now_ms - o->letters_keep_ms - 1, list);
+        e->turn.old.letters = ask(e, ASK_LETTERS, e->now_ms - o->letters_keep_ms - 1, list);
     if (o->history_keep_ms != 0) {
-        e->old.execs = ask(e, ASK_OLD, e->now_ms - o->history_keep_ms, list);
-        e->old.execs->after_id = e->retain.after_id;
-        e->old.execs->spare_ms = o->history_keep_ms / SPARE;
+        e->turn.old.execs = ask(e, ASK_OLD, e->now_ms - o->history_keep_ms, list);
+        e->turn.old.execs->after_id = e->retain.after_id;
+        e->turn.old.execs->spare_ms = o->history_keep_ms / SPARE;
     }
     if (o->alerts_keep_ms != 0) {
-        e->old.alerts = ask(e, ASK_OLD_ALERTS, e->now_ms - o->alerts_keep_ms, list);
-        e->old.alerts->after_id = e->retain.after_alert;
+        e->turn.old.alerts = ask(e, ASK_OLD_ALERTS, e->now_ms - o->alerts_keep_ms, list);
+        e->turn.old.alerts->after_id = e->retain.after_alert;
     }
     if (o->tallies_keep_ms != 0 && e->now_ms > o->tallies_keep_ms) {
-        e->old.tallies = ask(e, ASK_OLD_TALLIES, 0, list);
-        e->old.tallies->hour = (e->now_ms - o->tallies_keep_ms) / TALLY_HOUR_MS;
+        e->turn.old.tallies = ask(e, ASK_OLD_TALLIES, 0, list);
+        e->turn.old.tallies->hour = (e->now_ms - o->tallies_keep_ms) / TALLY_HOUR_MS;
     }
 }
 
@@ -86,7 +90,7 @@ void retain_ask(struct engine *e, struct question_list *list)
 
 static bool step_letters(struct engine *e)
 {
-    const struct question *q = e->old.letters;
+    const struct question *q = e->turn.old.letters;
     for (size_t i = 0; q != NULL && i < q->answer.letter_count; i++)
         letter_take(e, &q->answer.letters[i]);
     return q != NULL && q->answer.more;
@@ -104,21 +108,21 @@ static bool may_go(const struct engine *e, const struct old_exec *x)
 
 static bool step_execs(struct engine *e)
 {
-    if (e->old.execs == NULL)
+    if (e->turn.old.execs == NULL)
         return false;
-    const struct answer *a = &e->old.execs->answer;
+    const struct answer *a = &e->turn.old.execs->answer;
     for (size_t i = 0; i < a->old_count; i++) {
         if (may_go(e, &a->old[i]))
-            *VEC_PUSH(e->arena, &e->forgotten) = a->old[i].id;
+            *VEC_PUSH(e->turn.arena, &e->turn.forgotten) = a->old[i].id;
         else
-            *VEC_PUSH(e->arena, &e->stays) = a->old[i].id;
+            *VEC_PUSH(e->turn.arena, &e->turn.stays) = a->old[i].id;
     }
-    e->past = (struct past){
+    e->turn.past = (struct past){
         .of = e->owned,
         .after_id = a->after_id,
         .to_id = a->to_id,
-        .stays = e->stays.items,
-        .stay_count = e->stays.len,
+        .stays = e->turn.stays.items,
+        .stay_count = e->turn.stays.len,
     };
     e->retain.after_id = a->more ? a->old[a->old_count - 1].id : 0;
     return a->more;
@@ -127,12 +131,12 @@ static bool step_execs(struct engine *e)
 /* Who waits to be told is told first, or given up. */
 static bool step_alerts(struct engine *e)
 {
-    if (e->old.alerts == NULL)
+    if (e->turn.old.alerts == NULL)
         return false;
-    const struct answer *a = &e->old.alerts->answer;
+    const struct answer *a = &e->turn.old.alerts->answer;
     for (size_t i = 0; i < a->old_alert_count; i++) {
         if (a->old_alerts[i].state != ALERT_PENDING || PLANTED(pending_alert_forgotten))
-            *VEC_PUSH(e->arena, &e->alerts_gone) = a->old_alerts[i].id;
+            *VEC_PUSH(e->turn.arena, &e->turn.alerts.gone) = a->old_alerts[i].id;
     }
     e->retain.after_alert = a->more ? a->old_alerts[a->old_alert_count - 1].id : 0;
     return a->more;
@@ -142,7 +146,7 @@ static bool step_alerts(struct engine *e)
 
 bool engine_looked_for_old(const struct engine *e)
 {
-    const struct retain_asked *old = &e->old;
+    const struct retain_asked *old = &e->turn.old;
     return old->letters != NULL || old->execs != NULL || old->alerts != NULL ||
            old->tallies != NULL;
 }
@@ -159,7 +163,7 @@ void engine_put_off_old(struct engine *e)
 
 void retain_step(struct engine *e)
 {
-    const struct retain_asked *old = &e->old;
+    const struct retain_asked *old = &e->turn.old;
     if (!engine_looked_for_old(e))
         return;
     bool more = step_letters(e);

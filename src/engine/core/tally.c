@@ -1,7 +1,10 @@
 /* tally.c - what a turn adds to the reports: see job/record/tally.h. Rows of one turn are added up here, so
  * that a turn of a thousand ends writes a handful of them. */
 #include "job/record/tally.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/core/tally.h"
+#include "engine/core/undo.h"
+#include "engine/ready/ready.h"
 
 enum { SCOPES_OF_ONE = TALLY_SLA - TALLY_ALL, FIRST_CAP = 64 };
 
@@ -82,7 +85,7 @@ static uint32_t bucket_of(const struct engine *e, const struct touched *t, uint6
         return (uint32_t)sketch_bucket(duration_ms);
     if (t->exec->v.state == EXEC_DEDUPLICATED)
         return 0;
-    return t->attempt > 0 ? (uint32_t)e->attempts.items[t->attempt - 1].class : FAILURE_NONE;
+    return t->attempt > 0 ? (uint32_t)e->turn.attempts.items[t->attempt - 1].class : FAILURE_NONE;
 }
 
 static int64_t hour_of(const struct exec *x)
@@ -116,7 +119,7 @@ static void add_again(struct rows *rows, uint64_t took_ms)
 static struct str key_of(const struct engine *e, uint64_t job_id)
 {
     char id[ID_TEXT_MAX];
-    return arena_str(e->arena, id_format(id, ID_JOB, job_id));
+    return arena_str(e->turn.arena, id_format(id, ID_JOB, job_id));
 }
 
 /* How an execution of a job that recurs stands to its SLA. */
@@ -198,13 +201,13 @@ static void add_overrun(struct engine *e, struct rows *rows, const struct sla_ev
 
 void tally_seal(struct engine *e)
 {
-    struct rows rows = {.arena = e->arena};
-    for (size_t i = 0; i < e->touched.len; i++) {
-        if (ended(e->touched.items[i]))
-            add(e, &rows, e->touched.items[i]);
+    struct rows rows = {.arena = e->turn.arena};
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        if (ended(e->turn.touched.items[i]))
+            add(e, &rows, e->turn.touched.items[i]);
     }
-    for (size_t i = 0; i < e->sla_events.len; i++)
-        add_overrun(e, &rows, &e->sla_events.items[i]);
-    e->delta.tallies = rows.found.items;
-    e->delta.tally_count = rows.found.len;
+    for (size_t i = 0; i < e->turn.sla_events.len; i++)
+        add_overrun(e, &rows, &e->turn.sla_events.items[i]);
+    e->turn.delta.tallies = rows.found.items;
+    e->turn.delta.tally_count = rows.found.len;
 }

@@ -11,8 +11,14 @@
  *
  * Where a job with a schedule is on either end, the edge that is kept is only a *rule*
  * (depends_slots.c). */
+#include "engine/depend/depends.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/depend/depends_slots.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -44,13 +50,13 @@ static void edge_place(struct engine *e, struct edge *edge)
     if (edge->exec != NULL)
         edge->exec->waits_for++;
     if (edge->v.asking) {
-        heap_push(&e->asking, &edge->place, edge_exec_id(edge), edge->upstream);
+        heap_push(&e->depends.asking, &edge->place, edge_exec_id(edge), edge->upstream);
         return;
     }
-    struct upstream *up = map_get(&e->upstreams, edge->v.target);
+    struct upstream *up = map_get(&e->depends.upstreams, edge->v.target);
     if (up == NULL) {
         up = MEM_NEW(struct upstream);
-        map_put(&e->upstreams, edge->v.target, up);
+        map_put(&e->depends.upstreams, edge->v.target, up);
     }
     heap_push(&up->edges, &edge->place, edge_exec_id(edge), 0);
 }
@@ -62,14 +68,14 @@ static void edge_unplace(struct engine *e, struct edge *edge)
     if (edge->exec != NULL)
         edge->exec->waits_for--;
     if (edge->v.asking) {
-        heap_remove(&e->asking, &edge->place);
+        heap_remove(&e->depends.asking, &edge->place);
         return;
     }
-    struct upstream *up = map_get(&e->upstreams, edge->v.target);
+    struct upstream *up = map_get(&e->depends.upstreams, edge->v.target);
     heap_remove(&up->edges, &edge->place);
     if (heap_min(&up->edges) != NULL)
         return;
-    map_remove(&e->upstreams, edge->v.target);
+    map_remove(&e->depends.upstreams, edge->v.target);
     upstream_free(up);
 }
 
@@ -95,11 +101,11 @@ void edge_set(struct engine *e, struct edge *edge, const struct edge_values *to)
 
 static struct list *rules_of(struct engine *e, uint64_t job_id)
 {
-    struct rulebook *st = map_get(&e->standing, job_id);
+    struct rulebook *st = map_get(&e->depends.rulebooks, job_id);
     if (st == NULL) {
         st = MEM_NEW(struct rulebook);
         list_init(&st->rules);
-        map_put(&e->standing, job_id, st);
+        map_put(&e->depends.rulebooks, job_id, st);
     }
     return &st->rules;
 }
@@ -116,7 +122,7 @@ struct edge *edge_new(struct engine *e, const struct dependency_rec *rec, struct
     edge->v = *v;
     list_push_back(x != NULL ? &x->job->edges : rules_of(e, rec->dependant), &edge->sibling);
     edge_place(e, edge);
-    e->edge_count++;
+    e->depends.edge_count++;
     return edge;
 }
 
@@ -131,7 +137,7 @@ static struct str waiter_key(const struct edge *edge)
 
 struct edge *waiter_find(struct engine *e, uint64_t upstream, uint64_t exec_id)
 {
-    return strmap_get(&e->waiters,
+    return strmap_get(&e->depends.waiters,
                       waiter_key(&(struct edge){.upstream = upstream, .waiter = exec_id}));
 }
 
@@ -144,9 +150,9 @@ struct edge *waiter_new(struct engine *e, const struct waiter_rec *rec)
     edge->type = rec->type;
     edge->v =
         (struct edge_values){.state = DEPENDENCY_WAITING, .asking = true, .slot_ms = rec->slot_ms};
-    strmap_put(&e->waiters, waiter_key(edge), edge);
+    strmap_put(&e->depends.waiters, waiter_key(edge), edge);
     edge_place(e, edge);
-    e->edge_count++;
+    e->depends.edge_count++;
     return edge;
 }
 
@@ -165,9 +171,9 @@ struct waiter_change waiter_changed(const struct edge *edge)
 static void waiter_free(struct engine *e, struct edge *edge)
 {
     edge_unplace(e, edge);
-    strmap_remove(&e->waiters, waiter_key(edge));
+    strmap_remove(&e->depends.waiters, waiter_key(edge));
     free(edge);
-    e->edge_count--;
+    e->depends.edge_count--;
 }
 
 void edge_free(struct engine *e, struct edge *edge)
@@ -178,13 +184,14 @@ void edge_free(struct engine *e, struct edge *edge)
     }
     edge_unplace(e, edge);
     list_remove(&edge->sibling);
-    struct rulebook *st = edge->exec == NULL ? map_get(&e->standing, edge->dependant) : NULL;
+    struct rulebook *st =
+        edge->exec == NULL ? map_get(&e->depends.rulebooks, edge->dependant) : NULL;
     if (st != NULL && list_empty(&st->rules)) {
-        map_remove(&e->standing, edge->dependant);
+        map_remove(&e->depends.rulebooks, edge->dependant);
         rulebook_free(st);
     }
     free(edge);
-    e->edge_count--;
+    e->depends.edge_count--;
 }
 
 struct dependency_rec edge_record(const struct edge *edge)
@@ -217,7 +224,7 @@ static struct str name_job(struct engine *e, const char *before, uint64_t id)
 {
     char text[ID_TEXT_MAX];
     id_format(text, ID_JOB, id);
-    return arena_printf(e->arena, "%s%s", before, text);
+    return arena_printf(e->turn.arena, "%s%s", before, text);
 }
 
 static void make_due(struct engine *e, struct exec *x, struct str reason)
@@ -248,13 +255,14 @@ struct str why_impossible(struct engine *e, const struct edge *edge, const struc
     id_format(job, ID_JOB, edge->upstream);
     if (ended->slot == EXEC_NONE)
         return ended->purged
-                   ? arena_printf(e->arena,
+                   ? arena_printf(e->turn.arena,
                                   "it waited for the %.*s of %s, whose slot before it is deleted",
                                   STR_ARG(type), job)
-                   : arena_printf(e->arena, "it waited for the %.*s of %s, which is %.*s",
+                   : arena_printf(e->turn.arena, "it waited for the %.*s of %s, which is %.*s",
                                   STR_ARG(type), job, STR_ARG(job_state_name(ended->state)));
     id_format(slot, ID_EXEC, ended->id);
-    return arena_printf(e->arena, "it waited for the %.*s of %s, whose slot before it (%s) is %.*s",
+    return arena_printf(e->turn.arena,
+                        "it waited for the %.*s of %s, whose slot before it (%s) is %.*s",
                         STR_ARG(type), job, slot, STR_ARG(exec_state_name(ended->slot)));
 }
 
@@ -319,7 +327,7 @@ static void ask_again(struct engine *e, struct edge *edge)
 static void settle_all(struct engine *e, const struct ended *ended)
 {
     const struct upstream *up;
-    while ((up = map_get(&e->upstreams, ended->id)) != NULL) {
+    while ((up = map_get(&e->depends.upstreams, ended->id)) != NULL) {
         struct heap_node *first = heap_min(&up->edges)->node;
         struct edge *edge = CONTAINER_OF(first, struct edge, place);
         if (edge->v.unsure)
@@ -332,7 +340,7 @@ static void settle_all(struct engine *e, const struct ended *ended)
 void depends_slot_moved(struct engine *e, const struct exec *x)
 {
     const struct upstream *up;
-    while ((up = map_get(&e->upstreams, x->id)) != NULL) {
+    while ((up = map_get(&e->depends.upstreams, x->id)) != NULL) {
         struct heap_node *first = heap_min(&up->edges)->node;
         ask_again(e, CONTAINER_OF(first, struct edge, place));
     }
@@ -350,18 +358,18 @@ void depends_moved(struct engine *e, struct exec *x)
 
 static void tell(struct engine *e, struct ended ended)
 {
-    if (map_get(&e->upstreams, ended.id) == NULL)
+    if (map_get(&e->depends.upstreams, ended.id) == NULL)
         return;
-    *VEC_PUSH(e->arena, &e->ended) = ended;
-    if (e->ended.len > 1) {
-        e->ended.len -= PLANTED(skip_stops_early);
+    *VEC_PUSH(e->turn.arena, &e->turn.ended) = ended;
+    if (e->turn.ended.len > 1) {
+        e->turn.ended.len -= PLANTED(skip_stops_early);
         return; /* the loop of the one that came first gets to it */
     }
-    for (size_t i = 0; i < e->ended.len; i++) {
-        struct ended next = e->ended.items[i];
+    for (size_t i = 0; i < e->turn.ended.len; i++) {
+        struct ended next = e->turn.ended.items[i];
         settle_all(e, &next);
     }
-    e->ended.len = 0;
+    e->turn.ended.len = 0;
 }
 
 void depends_exec_over(struct engine *e, struct exec *x)
@@ -382,7 +390,7 @@ void depends_exec_over(struct engine *e, struct exec *x)
 
 void depends_over(struct engine *e, struct job *job)
 {
-    const struct rulebook *st = map_get(&e->standing, job->id);
+    const struct rulebook *st = map_get(&e->depends.rulebooks, job->id);
     if (st != NULL) {
         LIST_EACH(&st->rules, node)
         {

@@ -1,6 +1,14 @@
 /* depends_new.c - what a job that is submitted wants to wait for: whether it may, and what that
  * comes to. */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_new.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/depend/depends_slots.h"
 
 /* How the upstream stands now, by memory or else by the store's answer. */
 struct outlook {
@@ -95,7 +103,7 @@ enum rc depends_check(struct engine *e, struct command *cmd, struct submission *
 {
     CLEANUP(map_free) struct map seen = {0};
     size_t question = item->asked + (item->name.len > 0);
-    if (e->edge_count + item->depends_count > e->options.edges_max)
+    if (e->depends.edge_count + item->depends_count > e->options.edges_max)
         return err_set(err, RC_BUSY, "the server holds as many dependencies as it may");
     for (size_t i = 0; i < item->depends_count; i++) {
         struct dependency_wish *wish = &item->depends_on[i];
@@ -139,7 +147,7 @@ static struct edge *add(struct engine *e, const struct dependency_wish *wish, st
     const struct edge_values v = {.state = wish->state, .target = wish->upstream};
     bool rule = wish->state == DEPENDENCY_PER_SLOT;
     struct edge *edge = edge_new(e, &rec, rule ? NULL : x, NULL, &v);
-    touch_new(e, THING_EDGE, edge, false);
+    touch_new(touch_edge(e, edge), false);
     if (wish->state == DEPENDENCY_WAITING && depends_is_remote(e, wish->upstream))
         remote_wait(e, edge);
     return edge;
@@ -156,7 +164,7 @@ void depends_add(struct engine *e, const struct submission *item, struct exec *x
     }
     if (impossible != NULL)
         depends_skip(e, x,
-                     arena_printf(e->arena,
+                     arena_printf(e->turn.arena,
                                   "it can never run: %s ended otherwise than it waits for",
                                   id_format(id, ID_JOB, impossible->upstream).ptr));
     else if (x->v.state == EXEC_BLOCKED && x->waits_for == 0)

@@ -16,14 +16,19 @@
  *   INBOX_OVER   about: execution  from: upstream   value: the same  number: job state, and that of the
  *                slot times STATES  name: the slot's execution
  *   INBOX_UNWAIT about: upstream   from: execution */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_remote.h"
+#include "base/plant.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
 
 enum { STATES = 256 };
 
 static struct str name_id(struct engine *e, const char *prefix, uint64_t id)
 {
     char text[ID_TEXT_MAX];
-    return arena_str(e->arena, id_format(text, prefix, id));
+    return arena_str(e->turn.arena, id_format(text, prefix, id));
 }
 
 static uint64_t read_id(const char *prefix, struct str text)
@@ -85,7 +90,7 @@ void heard_wait(struct engine *e, const struct inbox_rec *rec)
         return; /* of another version, or damaged: there is nobody to answer */
     struct edge *edge = waiter_find(e, waiter.upstream, waiter.exec_id);
     if (edge == NULL) {
-        touch_new(e, THING_EDGE, waiter_new(e, &waiter), false);
+        touch_new(touch_edge(e, waiter_new(e, &waiter)), false);
         return;
     }
     /* Asked again. When that is for another slot, the one before has ended for it. */

@@ -9,14 +9,19 @@
  * recurs never changes. A plain dependency stays met, whatever became of its upstream. The row is a standing
  * rule again with the commit of the edit: a server that dies behind that asks for the new moment when it
  * starts, and one that dies before it has not edited anything. */
+#include "engine/depend/depends_replan.h"
 #include "base/map.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_slots.h"
 
 void depends_ask_met(struct engine *e, struct command *cmd, struct question_list *list)
 {
     cmd->edit.met = ARENA_NEW(cmd->arena, struct question);
     *cmd->edit.met = (struct question){.kind = ASK_MET, .id = cmd->edit.id};
-    *VEC_PUSH(e->arena, list) = cmd->edit.met;
+    *VEC_PUSH(e->turn.arena, list) = cmd->edit.met;
 }
 
 /* What is blocked waits by it at once; what is planned does when it is due. */
@@ -29,7 +34,7 @@ static void stand_again(struct engine *e, struct exec *x, struct edge *rule)
 /* Rules that were met in this very turn are still in memory. Notes all that are. */
 static void renew_known(struct engine *e, struct exec *x, struct map *ret_known)
 {
-    const struct rulebook *st = map_get(&e->standing, x->job->id);
+    const struct rulebook *st = map_get(&e->depends.rulebooks, x->job->id);
     if (st == NULL)
         return;
     LIST_EACH(&st->rules, node)
@@ -47,7 +52,7 @@ static void renew_kept(struct engine *e, struct exec *x, const struct dependency
 {
     const struct edge_values standing = {.state = DEPENDENCY_PER_SLOT};
     struct edge *rule = edge_new(e, met, NULL, NULL, &standing);
-    touch_new(e, THING_EDGE, rule, true)->durable = true;
+    touch_new(touch_edge(e, rule), true)->durable = true;
     stand_again(e, x, rule);
 }
 

@@ -32,7 +32,7 @@ static void run_out(struct world *w, const char *queue)
 static void pass(struct world *w, int64_t ms)
 {
     world_pass(w, ms);
-    while (w->engine->asking.len > 0)
+    while (w->engine->depends.asking.len > 0)
         world_turn(w);
 }
 

@@ -10,7 +10,14 @@
  * Which slot is the latest, and how it ended, is often not in memory any more. So the execution is
  * blocked, and the next turn asks the store (ASK_SLOT), many that ask the same with one question.
  * From then on it waits for an execution by its id, whose end settles it in the same turn. */
-#include "engine/core/internal.h"
+#include "engine/depend/depends_slots.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_remote.h"
+#include "engine/time/slots.h"
 
 #include <assert.h>
 
@@ -22,7 +29,7 @@ static const struct schedule *schedule_of(struct engine *e, const struct job_rec
     const struct job *job = map_get(&e->jobs, rec->id);
     if (job != NULL)
         return job->v.def->schedule;
-    enum rc rc = e->options.read_rules(e->options.rules_arg, rec, e->arena, &rules, &err);
+    enum rc rc = e->options.read_rules(e->options.rules_arg, rec, e->turn.arena, &rules, &err);
     return rc == RC_OK ? rules.schedule : NULL;
 }
 
@@ -56,7 +63,7 @@ static void wait_by(struct engine *e, struct exec *x, struct edge *rule,
 {
     const struct dependency_rec rec = edge_record(rule);
     struct edge *edge = edge_new(e, &rec, x, rule, v);
-    touch_new(e, THING_EDGE, edge, false)->durable = false;
+    touch_new(touch_edge(e, edge), false)->durable = false;
 }
 
 void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule)
@@ -87,13 +94,14 @@ static struct str why_blocked(struct engine *e, const struct exec *x)
     struct list_node *last = x->job->edges.head.prev;
     id_format(text, ID_JOB, CONTAINER_OF(last, struct edge, sibling)->upstream);
     if (x->waits_for == 1)
-        return arena_printf(e->arena, "waits for %s", text);
-    return arena_printf(e->arena, "waits for %s and %d more", text, x->waits_for - 1);
+        return arena_printf(e->turn.arena, "waits for %s", text);
+    return arena_printf(e->turn.arena, "waits for %s and %d more", text, x->waits_for - 1);
 }
 
 bool depends_begin(struct engine *e, struct exec *x)
 {
-    const struct rulebook *st = e->standing.len == 0 ? NULL : map_get(&e->standing, x->job->id);
+    const struct rulebook *st =
+        e->depends.rulebooks.len == 0 ? NULL : map_get(&e->depends.rulebooks, x->job->id);
     if (st == NULL || x->origin == ORIGIN_REQUEST || x->retry_of != 0)
         return false; /* who asks for a run asks for it now */
     if (skip_impossible(e, x, st))
@@ -131,13 +139,13 @@ static const struct question *find_question(struct engine *e, const struct edge 
         if (q->question.until_ms == edge_slot_ms(edge))
             return &q->question;
     }
-    struct slot_question *q = ARENA_NEW(e->arena, struct slot_question);
+    struct slot_question *q = ARENA_NEW(e->turn.arena, struct slot_question);
     q->question =
         (struct question){.kind = ASK_SLOT, .id = edge->upstream, .until_ms = edge_slot_ms(edge)};
     q->next = first;
     map_remove(by_upstream, edge->upstream);
     map_put(by_upstream, edge->upstream, q);
-    *VEC_PUSH(e->arena, list) = &q->question;
+    *VEC_PUSH(e->turn.arena, list) = &q->question;
     return &q->question;
 }
 
@@ -145,16 +153,18 @@ void depends_ask_slots(struct engine *e, struct question_list *list)
 {
     CLEANUP(map_free) struct map by_upstream = {0};
     const struct heap_item *first;
-    while (e->slots_asked.len < e->options.load_max && (first = heap_min(&e->asking)) != NULL) {
+    while (e->turn.slots_asked.len < e->options.load_max &&
+           (first = heap_min(&e->depends.asking)) != NULL) {
         struct edge *edge = CONTAINER_OF(first->node, struct edge, place);
         bool remote = depends_is_remote(e, edge->upstream); /* its owner is asked, by mail */
-        heap_remove(&e->asking, &edge->place); /* for the moment, so that the next one is first */
-        *VEC_PUSH(e->arena, &e->slots_asked) =
+        heap_remove(&e->depends.asking,
+                    &edge->place); /* for the moment, so that the next one is first */
+        *VEC_PUSH(e->turn.arena, &e->turn.slots_asked) =
             (struct slot_asked){edge, remote ? NULL : find_question(e, edge, &by_upstream, list)};
     }
-    for (size_t i = 0; i < e->slots_asked.len; i++) {
-        struct edge *edge = e->slots_asked.items[i].edge;
-        heap_push(&e->asking, &edge->place, edge_exec_id(edge), edge->upstream);
+    for (size_t i = 0; i < e->turn.slots_asked.len; i++) {
+        struct edge *edge = e->turn.slots_asked.items[i].edge;
+        heap_push(&e->depends.asking, &edge->place, edge_exec_id(edge), edge->upstream);
     }
 }
 
@@ -259,8 +269,8 @@ static void answer(struct engine *e, struct edge *edge, const struct answer *a)
 
 void depends_answer(struct engine *e)
 {
-    for (size_t i = 0; i < e->slots_asked.len; i++) {
-        const struct slot_asked *asked = &e->slots_asked.items[i];
+    for (size_t i = 0; i < e->turn.slots_asked.len; i++) {
+        const struct slot_asked *asked = &e->turn.slots_asked.items[i];
         if (asked->edge->v.state == DEPENDENCY_WAITING && asked->edge->v.asking)
             answer(e, asked->edge, asked->question == NULL ? NULL : &asked->question->answer);
     }

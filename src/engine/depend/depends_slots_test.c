@@ -57,7 +57,7 @@ static void run_out(struct world *w, uint64_t job_id, enum outcome outcome)
 static void pass(struct world *w, int64_t ms)
 {
     world_pass(w, ms);
-    while (w->engine->asking.len > 0) {
+    while (w->engine->depends.asking.len > 0) {
         assert_int_equal(world_wait_ms(w), 0);
         world_turn(w);
     }
@@ -344,8 +344,8 @@ TEST(rules_end_with_their_job)
     world_turn(&w);
     assert_int_equal(state_of(&w, down->exec_id), EXEC_CANCELLED);
     assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_MOOT);
-    assert_int_equal(w.engine->edge_count, 0);
-    assert_int_equal(w.engine->standing.len, 0);
+    assert_int_equal(w.engine->depends.edge_count, 0);
+    assert_int_equal(w.engine->depends.rulebooks.len, 0);
 }
 
 TEST(rules_stay_while_their_job_is_beyond_the_horizon)
@@ -407,15 +407,15 @@ TEST(ten_thousand_that_wait_for_one_slot_ask_once)
     w.now_ms += HOUR_MS;
     plain_turn(&w); /* a tick takes so many … */
     plain_turn(&w);
-    assert_int_equal(w.engine->slots_asked.len, COUNT - 1);
-    for (size_t i = 1; i < w.engine->slots_asked.len; i++)
-        assert_ptr_equal(w.engine->slots_asked.items[i].question,
-                         w.engine->slots_asked.items[0].question);
+    assert_int_equal(w.engine->turn.slots_asked.len, COUNT - 1);
+    for (size_t i = 1; i < w.engine->turn.slots_asked.len; i++)
+        assert_ptr_equal(w.engine->turn.slots_asked.items[i].question,
+                         w.engine->turn.slots_asked.items[0].question);
     plain_turn(&w);
-    assert_int_equal(w.engine->upstreams.len, 1);
+    assert_int_equal(w.engine->depends.upstreams.len, 1);
     ask_about(&w, CMD_CANCEL_EXEC, up->exec_id);
     plain_turn(&w);
-    assert_int_equal(w.engine->upstreams.len, 0);
+    assert_int_equal(w.engine->depends.upstreams.len, 0);
     assert_int_equal(w.engine->execs.len, COUNT + 1); /* those ahead */
 }
 

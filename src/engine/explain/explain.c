@@ -1,5 +1,11 @@
 #include "engine/explain/explain.h"
+#include "engine/core/commands.h"
+#include "engine/core/jobs.h"
+#include "engine/core/load.h"
 #include "engine/ready/silence.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/slots.h"
 #include "job/record/trail.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
-/* explain.h - what the two halves of explaining share; nobody else includes it.
+/* explain.h - why something does not run: the command, and what its two halves share.
  *
  * explain.c finds the execution and tells what lies in its own life: paused, scheduled, failed before,
  * behind another run, stopping, over. explain_ready.c tells what would keep a ready one from a worker:
  * queues, limits, workers, and who stands before it. Looking changes nothing: what was read from the
  * store for it and lies beyond the horizon leaves memory with the turn. */
 #pragma once
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 
 /* What is explained, and what was found so far. */
 struct scene {
@@ -28,3 +28,8 @@ struct str scene_id(const struct scene *s, const char *prefix, uint64_t id);
 bool explain_unserved(struct scene *s);
 /* What keeps it from starting although its time has come. */
 void explain_ready(struct scene *s);
+
+/* ---- CMD_EXPLAIN_JOB, CMD_EXPLAIN_EXEC */
+
+void ask_explain(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+void decide_explain(struct engine *e, struct command *cmd);

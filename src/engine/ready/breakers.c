@@ -12,8 +12,16 @@
  *
  * An edit may give a job another target while it runs. What was leased before stays charged to the target of
  * that time, which its row keeps as well. */
+#include "engine/ready/breakers.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,9 +35,9 @@ static void change(struct engine *e, struct breaker *b, const struct breaker_val
 
 static void tell(struct engine *e, const struct breaker *b, struct str actor)
 {
-    *VEC_PUSH(e->arena, &e->events) = (struct event){
+    *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
-        .breaker = arena_str(e->arena, b->target), /* it may be forgotten with this turn */
+        .breaker = arena_str(e->turn.arena, b->target), /* it may be forgotten with this turn */
         .breaker_state = b->v.state,
         .actor = actor,
     };

@@ -1,4 +1,5 @@
 /* Targets that keep failing are left alone for a while. */
+#include "engine/ready/breakers.h"
 #include "engine/test/explain.h"
 #include "engine/test/jobs.h"
 

@@ -12,7 +12,14 @@
  * knows whether its own partitions still need a queue, and forgets it there without a question. What was decided
  * about a queue is for the owner of the first partition to delete; it asks the store for the numbers of all
  * partitions, and tells the others (INBOX_FORGET), who forget their part if nothing is left in it. */
-#include "engine/core/internal.h"
+#include "engine/ready/forget.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/letters.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/queues.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -25,14 +32,14 @@ enum { FORGET_PAGE = 100 }; /* queues that a turn looks at because of their age 
 
 struct queue *queue_find(const struct engine *e, struct str name)
 {
-    struct queue *q = strmap_get(&e->queues, name);
+    struct queue *q = strmap_get(&e->queues.by_name, name);
     return q == NULL || q->v.gone ? NULL : q;
 }
 
 /* What this turn had forgotten comes back without what was decided about it. */
 struct queue *queue_of(struct engine *e, struct str name)
 {
-    struct queue *q = strmap_get(&e->queues, name);
+    struct queue *q = strmap_get(&e->queues.by_name, name);
     if (q == NULL)
         return queue_new(e, name);
     if (q->v.gone)
@@ -52,7 +59,7 @@ static void drop_if_new(struct engine *e, struct queue *q)
     if (q->users > 0 || q->known || q->touched != NULL || PLANTED(refused_leaves_queue))
         return;
     assert(list_empty(&q->lanes) && !list_linked(&q->changed) && !list_linked(&q->idle));
-    strmap_remove(&e->queues, q->name);
+    strmap_remove(&e->queues.by_name, q->name);
     free(q);
 }
 
@@ -93,21 +100,21 @@ static bool is_idle(const struct queue *q)
 
 void queue_look(struct engine *e, struct queue *q)
 {
-    if (q == &e->forgotten_queues)
+    if (q == &e->queues.forgotten)
         return;
     list_remove(&q->idle);
     if (!is_idle(q))
         return;
     q->idle_ms = e->boot_ms;
-    list_push_back(&e->idle_queues, &q->idle);
+    list_push_back(&e->queues.idle, &q->idle);
 }
 
 void queues_read(struct engine *e)
 {
     static const struct queue_values none;
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        struct queue *q = e->queues.slots[i].value;
-        if (q == NULL || q->v.changed_ms == 0 || q->reading == e->calendar_readings)
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        struct queue *q = e->queues.by_name.slots[i].value;
+        if (q == NULL || q->v.changed_ms == 0 || q->reading == e->readings)
             continue;
         queue_set(e, q, &none);
         queue_look(e, q);
@@ -132,13 +139,13 @@ static void put_off(struct engine *e, struct queue *q)
 {
     list_remove(&q->idle);
     q->idle_ms = e->boot_ms;
-    list_push_back(&e->idle_queues, &q->idle);
+    list_push_back(&e->queues.idle, &q->idle);
 }
 
 /* Those before it were looked at in this turn. */
 static struct list_node *first_idle(const struct engine *e)
 {
-    return e->idle_next != NULL ? e->idle_next : e->idle_queues.head.next;
+    return e->turn.idle_next != NULL ? e->turn.idle_next : e->queues.idle.head.next;
 }
 
 void queues_step(struct engine *e)
@@ -146,7 +153,7 @@ void queues_step(struct engine *e)
     for (size_t i = 0; i < FORGET_PAGE && queues_wait_ms(e, e->boot_ms) <= 0; i++) {
         struct list_node *first = first_idle(e);
         struct queue *q = CONTAINER_OF(first, struct queue, idle);
-        e->idle_next = first->next;
+        e->turn.idle_next = first->next;
         if (may_go(q))
             forget(e, q);
         else
@@ -157,7 +164,7 @@ void queues_step(struct engine *e)
 int64_t queues_wait_ms(const struct engine *e, int64_t boot_ms)
 {
     struct list_node *first = first_idle(e);
-    if (e->options.queues_keep_ms == 0 || first == &e->idle_queues.head)
+    if (e->options.queues_keep_ms == 0 || first == &e->queues.idle.head)
         return INT64_MAX;
     return CONTAINER_OF(first, struct queue, idle)->idle_ms + e->options.queues_keep_ms - boot_ms;
 }
@@ -166,15 +173,15 @@ int64_t queues_wait_ms(const struct engine *e, int64_t boot_ms)
 static bool make_room(struct engine *e)
 {
     struct list_node *at = first_idle(e);
-    for (; at != &e->idle_queues.head; at = at->next) {
+    for (; at != &e->queues.idle.head; at = at->next) {
         struct queue *q = CONTAINER_OF(at, struct queue, idle);
         if (!may_go(q))
             continue;
-        e->idle_next = at->next;
+        e->turn.idle_next = at->next;
         forget(e, q);
         return true;
     }
-    e->idle_next = at;
+    e->turn.idle_next = at;
     return false;
 }
 
@@ -182,7 +189,7 @@ static bool make_room(struct engine *e)
 enum rc queue_admit(struct engine *e, struct str name, struct err *err)
 {
     if (queue_find(e, name) != NULL || str_eq(name, SPEC_QUEUE) ||
-        e->queues.len - e->gone_queues < e->options.queues_max || make_room(e))
+        e->queues.by_name.len - e->queues.gone_count < e->options.queues_max || make_room(e))
         return RC_OK;
     return err_set(err, RC_LIMITED,
                    "there are as many queues with work or settings as there may be: queues_max is "
@@ -202,22 +209,22 @@ void numbers_add(struct numbers *to, const struct numbers *add)
 
 void queue_commit(struct engine *e, struct queue *q)
 {
-    q->touched = NULL;
+    assert(q->touched == NULL);
     q->known = true;
     if (!q->v.gone) {
         queue_look(e, q);
         return;
     }
-    e->gone_queues--;
-    numbers_add(&e->forgotten_queues.now, &q->now);
-    strmap_remove(&e->queues, q->name);
+    e->queues.gone_count--;
+    numbers_add(&e->queues.forgotten.now, &q->now);
+    strmap_remove(&e->queues.by_name, q->name);
     list_remove(&q->idle);
-    list_push_back(&e->buried_queues, &q->idle);
+    list_push_back(&e->queues.buried, &q->idle);
 }
 
 void queues_bury(struct engine *e)
 {
-    for (struct list_node *node; (node = list_pop_front(&e->buried_queues)) != NULL;)
+    for (struct list_node *node; (node = list_pop_front(&e->queues.buried)) != NULL;)
         free(CONTAINER_OF(node, struct queue, idle));
 }
 
@@ -252,8 +259,8 @@ static bool is_unfinished(enum exec_state state)
 /* What earlier commands of this turn made of what the store says. */
 static void add_turn(const struct engine *e, const struct queue *q, struct need *need)
 {
-    for (size_t i = 0; i < e->touched.len; i++) {
-        const struct touched *t = e->touched.items[i];
+    for (size_t i = 0; i < e->turn.touched.len; i++) {
+        const struct touched *t = e->turn.touched.items[i];
         if (t->thing != THING_EXEC)
             continue;
         const struct exec *x = t->exec;
@@ -262,8 +269,8 @@ static void add_turn(const struct engine *e, const struct queue *q, struct need 
         need->unfinished += is_in && is_unfinished(x->v.state);
         need->letters += is_in && exec_is_dead(x);
     }
-    for (size_t i = 0; i < e->letters_gone.len; i++)
-        need->letters -= e->letters_gone.items[i].queue == q;
+    for (size_t i = 0; i < e->turn.letters_gone.len; i++)
+        need->letters -= e->turn.letters_gone.items[i].queue == q;
 }
 
 static struct need need_of(const struct engine *e, const struct command *cmd, const struct queue *q)
@@ -291,8 +298,8 @@ static void tell_others(struct engine *e, const struct command *cmd)
             continue;
         struct inbox_rec *rec =
             mail_send(e, INBOX_FORGET, partition_first_bucket(e->owned.count, i));
-        rec->name = arena_str(e->arena, cmd->queue.name);
-        rec->actor = arena_str(e->arena, cmd->actor);
+        rec->name = arena_str(e->turn.arena, cmd->queue.name);
+        rec->actor = arena_str(e->turn.arena, cmd->actor);
     }
 }
 

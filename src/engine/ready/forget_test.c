@@ -74,13 +74,13 @@ TEST(a_refused_submission_leaves_no_queue)
     SUBMIT(&w, .name = "a");
     SUBMIT(&w, .unique = "key");
     world_turn(&w);
-    size_t before = w.engine->queues.len;
+    size_t before = w.engine->queues.by_name.len;
     const struct submission *named = SUBMIT(&w, .name = "a", .queue = "one");
     const struct submission *twin = SUBMIT(&w, .unique = "key", .queue = "two");
     world_turn(&w);
     assert_int_equal(named->rc, RC_CONFLICT);
     assert_true(twin->rc == RC_OK && twin->existing);
-    assert_int_equal(w.engine->queues.len, before);
+    assert_int_equal(w.engine->queues.by_name.len, before);
 }
 
 TEST(an_undone_turn_leaves_no_queue)
@@ -92,9 +92,9 @@ TEST(an_undone_turn_leaves_no_queue)
         (struct queue_wish){.name = STR("slow"), .set_concurrency = true, .concurrency = 2};
     CLEANUP(buf_free) struct buf delta = BUF(TEXT_MAX);
     world_decide_and_undo(&w, &delta);
-    assert_int_equal(w.engine->queues.len, 0);
+    assert_int_equal(w.engine->queues.by_name.len, 0);
     world_turn(&w);
-    assert_int_equal(w.engine->queues.len, 2);
+    assert_int_equal(w.engine->queues.by_name.len, 2);
 }
 
 TEST(an_edit_that_is_refused_leaves_no_queue)
@@ -107,8 +107,8 @@ TEST(an_edit_that_is_refused_leaves_no_queue)
     world_turn(&w);
     assert_int_equal(first->cmd.reply.rc, RC_OK);
     assert_int_equal(second->cmd.reply.rc, RC_OK);
-    assert_null(strmap_get(&w.engine->queues, STR("one")));
-    assert_non_null(strmap_get(&w.engine->queues, STR("two")));
+    assert_null(strmap_get(&w.engine->queues.by_name, STR("one")));
+    assert_non_null(strmap_get(&w.engine->queues.by_name, STR("two")));
 }
 
 /* ---- as many as there may be */
@@ -142,7 +142,7 @@ TEST(empty_queues_in_the_store_lock_nobody_out)
         snprintf(name, sizeof name, "q%d", i);
         pass_through(&w, name);
     }
-    assert_int_equal(w.engine->queues.len, 100);
+    assert_int_equal(w.engine->queues.by_name.len, 100);
     w.options.queues_max = 2;
     world_restart(&w);
     const struct submission *job = SUBMIT(&w, .queue = "new");
@@ -170,7 +170,7 @@ TEST(queues_with_work_or_settings_stay_and_one_more_is_refused)
     assert_int_equal(known->rc, RC_OK);
     assert_int_equal(plain->rc, RC_OK); /* jobs that name no queue are always taken */
     assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
-    assert_int_equal(w.engine->queues.len, 3);
+    assert_int_equal(w.engine->queues.by_name.len, 3);
 }
 
 TEST(what_was_forgotten_in_a_lost_turn_is_there)
@@ -180,11 +180,11 @@ TEST(what_was_forgotten_in_a_lost_turn_is_there)
     const struct submission *b = SUBMIT(&w, .queue = "b");
     CLEANUP(buf_free) struct buf delta = BUF(TEXT_MAX);
     world_decide_and_undo(&w, &delta);
-    assert_int_equal(w.engine->queues.len, 1);
-    assert_non_null(strmap_get(&w.engine->queues, STR("a")));
+    assert_int_equal(w.engine->queues.by_name.len, 1);
+    assert_non_null(strmap_get(&w.engine->queues.by_name, STR("a")));
     world_turn(&w);
     assert_int_equal(b->rc, RC_OK);
-    assert_null(strmap_get(&w.engine->queues, STR("a")));
+    assert_null(strmap_get(&w.engine->queues.by_name, STR("a")));
 }
 
 TEST(a_queue_that_is_wanted_again_in_the_same_turn_keeps_its_numbers)
@@ -234,11 +234,11 @@ TEST(a_turn_forgets_a_page_and_the_next_goes_on)
         pass_through(&w, name);
     }
     world_pass(&w, 2 * DAY_MS);
-    assert_int_equal(w.engine->queues.len, 150);
+    assert_int_equal(w.engine->queues.by_name.len, 150);
     assert_int_equal(world_wait_ms(&w), 0);
     world_turn(&w);
     world_turn(&w);
-    assert_int_equal(w.engine->queues.len, 0);
+    assert_int_equal(w.engine->queues.by_name.len, 0);
     assert_true(world_wait_ms(&w) > 0);
 }
 
@@ -304,8 +304,8 @@ TEST(the_other_server_forgets_its_part_of_a_deleted_queue)
     pass_through(&s.b, "mail");
     assert_int_equal(delete_now(&s.a, "mail"), RC_OK);
     duo_settle(&s);
-    assert_null(strmap_get(&s.a.engine->queues, STR("mail")));
-    assert_null(strmap_get(&s.b.engine->queues, STR("mail")));
+    assert_null(strmap_get(&s.a.engine->queues.by_name, STR("mail")));
+    assert_null(strmap_get(&s.b.engine->queues.by_name, STR("mail")));
     assert_int_equal(delete_now(&s.a, "mail"), RC_NOT_FOUND);
 }
 
@@ -338,7 +338,7 @@ TEST(work_of_another_server_keeps_a_queue_from_being_deleted)
     SUBMIT(&s.b, .queue = "mail");
     world_turn(&s.b);
     assert_int_equal(delete_now(&s.a, "mail"), RC_CONFLICT);
-    assert_non_null(strmap_get(&s.b.engine->queues, STR("mail")));
+    assert_non_null(strmap_get(&s.b.engine->queues.by_name, STR("mail")));
 }
 
 TEST(what_was_decided_elsewhere_about_a_deleted_queue_is_void)

@@ -4,9 +4,21 @@
  * ready and is offered to the workers that are parked, longest waiting first. Between turns no
  * parked worker has a free slot for anything that is ready, so a turn looks only at what is new
  * in it: polls that came, and lanes that are fresh. */
-#include "engine/core/internal.h"
+#include "engine/ready/grant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/worker_class.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/definition.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/sla.h"
 
 /* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
 enum { PROVISIONAL_PARK_MS = 1000 };
@@ -127,7 +139,8 @@ void grant_all(struct engine *e)
     bool again = true;
     while (again) {
         again = false;
-        LIST_EACH(&e->open, node) again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
+        LIST_EACH(&e->turn.open, node)
+        again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
         again |= offer_fresh(e);
     }
 }
@@ -174,7 +187,7 @@ static void answer(struct engine *e, struct worker *w)
     reply->lease_count = w->turn.leases.len;
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
-    if (reply->owned.count > 0 && !e->away && !w->v.draining)
+    if (reply->owned.count > 0 && !e->turn.away && !w->v.draining)
         reply->backlog =
             (uint32_t)ready_count(&e->ready, w->worker_class, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
@@ -198,7 +211,7 @@ static void park(struct engine *e, struct worker *w)
 
 void polls_close(struct engine *e)
 {
-    LIST_EACH(&e->open, node)
+    LIST_EACH(&e->turn.open, node)
     {
         struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
         bool news = !is_provisional(e) && add_stops(e, w);

@@ -4,8 +4,11 @@
  * A lease that memory has under a worker and its token was the worker's when this server was the owner. If
  * another owner came since, it waits for longer than we go on saying so (decision 17); if none did, we shall
  * be the owner again. Either way the worker may keep it. About all else there is nothing to say. */
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/workers.h"
 
 #include <assert.h>
 #include <string.h>
@@ -85,7 +88,7 @@ static const uint64_t *epochs_of(const struct engine *e, struct command *cmd,
     memset(epochs, 0, PARTITIONS_MAX * sizeof *epochs);
     for (size_t i = 0; i < count; i++) {
         uint32_t p = partition_of(e->owned.count, kept[i].exec_id);
-        epochs[p] = e->epochs[p];
+        epochs[p] = e->tenure.epochs[p];
     }
     return epochs;
 }
@@ -156,7 +159,7 @@ static uint64_t unsure_among(const struct engine *e, const struct list *leases)
     {
         const struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
         uint32_t p = partition_of(e->owned.count, x->id);
-        if (x->v.lease.unsure && e->unsure_until_ms[p] > e->boot_ms + e->options.lease_ms)
+        if (x->v.lease.unsure && e->tenure.unsure_until_ms[p] > e->boot_ms + e->options.lease_ms)
             bits |= UINT64_C(1) << p;
     }
     return bits;
@@ -166,7 +169,7 @@ uint64_t engine_unsure(const struct engine *e)
 {
     bool any = false;
     for (size_t i = 0; i < e->owned.count; i++)
-        any |= e->unsure_until_ms[i] > e->boot_ms + e->options.lease_ms;
+        any |= e->tenure.unsure_until_ms[i] > e->boot_ms + e->options.lease_ms;
     if (!any)
         return 0;
     uint64_t bits = unsure_among(e, &e->orphans);
@@ -182,8 +185,8 @@ uint64_t engine_unsure(const struct engine *e)
 
 static bool is_same_epoch(const struct engine *newer, const struct engine *former, uint32_t p)
 {
-    return newer->owned.count == former->owned.count && newer->epochs[p] != 0 &&
-           newer->epochs[p] == former->epochs[p];
+    return newer->owned.count == former->owned.count && newer->tenure.epochs[p] != 0 &&
+           newer->tenure.epochs[p] == former->tenure.epochs[p];
 }
 
 /* A worker that another server has registered is not loaded; and polls of those that are were numbered. */
@@ -224,13 +227,13 @@ static void inherit_alive(struct engine *newer, const struct engine *former)
 {
     for (uint32_t p = 0; p < newer->owned.count; p++) {
         if (is_same_epoch(newer, former, p))
-            newer->alive_ms[p] = former->alive_ms[p];
+            newer->tenure.alive_ms[p] = former->tenure.alive_ms[p];
     }
 }
 
 void engine_inherit(struct engine *newer, const struct engine *former)
 {
-    assert(newer->arena == NULL);
+    assert(newer->turn.arena == NULL);
     inherit_alive(newer, former);
     MAP_EACH(&former->workers, slot) inherit_worker(newer, slot->value);
     MAP_EACH(&former->execs, slot)

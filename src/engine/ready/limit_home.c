@@ -1,8 +1,15 @@
 /* limit_home.c - the side of who grants permits: what a limit whose home is ours has lent to others, and who
  * waits for it. */
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +153,7 @@ static void change(struct engine *e, struct permit *p, struct permit_values to)
 static void say_granted(struct engine *e, const struct permit *p)
 {
     struct inbox_rec *rec = mail_send(e, INBOX_GRANT, id_bucket(p->exec_id));
-    rec->name = arena_str(e->arena, p->home->key);
+    rec->name = arena_str(e->turn.arena, p->home->key);
     rec->about = p->exec_id;
     rec->from = p->v.ask;
 }
@@ -236,7 +243,7 @@ void permits_grant(struct engine *e, bool all)
     size_t count = 0;
     if (e->homes.len == 0)
         return;
-    const struct home **homes = ARENA_ARRAY(e->arena, const struct home *, e->homes.len);
+    const struct home **homes = ARENA_ARRAY(e->turn.arena, const struct home *, e->homes.len);
     for (size_t i = 0; i < e->homes.cap; i++) {
         const struct home *home = e->homes.slots[i].value;
         if (home != NULL && heap_min(&home->asks) != NULL)
@@ -259,7 +266,7 @@ static void remember_row(struct engine *e, const struct permit_rec *rec)
     row->exec_id = rec->exec_id;
     row->next = e->own_rows;
     e->own_rows = row;
-    e->post.announce = true;
+    e->inbox.post.announce = true;
 }
 
 void engine_load_permit(struct engine *e, const struct permit_rec *rec)
@@ -300,7 +307,7 @@ void heard_ask(struct engine *e, const struct inbox_rec *rec)
     }
     struct home *home = home_find_or_make(e, rec->name);
     if (home != NULL)
-        touch_new(e, THING_PERMIT, permit_new(e, home, rec->from, e->now_ms, &to), false);
+        touch_new(touch_permit(e, permit_new(e, home, rec->from, e->now_ms, &to)), false);
 }
 
 void heard_free(struct engine *e, const struct inbox_rec *rec)
@@ -314,7 +321,7 @@ void heard_free(struct engine *e, const struct inbox_rec *rec)
     }
     const struct exec *x = map_get(&e->execs, rec->from);
     if (partition_has(&e->owned, rec->from) && (x == NULL || x->v.has == 0))
-        *VEC_PUSH(e->arena, &e->permit_changes) = (struct permit_change){
+        *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) = (struct permit_change){
             .forget = true, .permit = {.key = rec->name, .exec_id = rec->from}};
 }
 

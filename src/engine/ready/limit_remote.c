@@ -1,6 +1,11 @@
 /* limit_remote.c - the side of who needs permits: asking for them, holding them, giving them back. */
 #include "engine/ready/limit_remote.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/mail.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/limit.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -104,7 +109,7 @@ static int64_t max_of(const struct exec *x, unsigned bar)
 static void ask_for(struct engine *e, const struct exec *x, unsigned bar, bool runs)
 {
     struct inbox_rec *rec = mail_send(e, INBOX_ASK, home_of(x, bar));
-    rec->name = arena_str(e->arena, key_of(x, bar));
+    rec->name = arena_str(e->turn.arena, key_of(x, bar));
     rec->from = x->id;
     rec->about = x->v.ask;
     rec->value = (int64_t)rank_of(e, x);
@@ -140,7 +145,7 @@ void permits_started(struct engine *e, struct exec *x)
             continue;
         x->v.has |= (uint8_t)(1U << bar);
         if (is_ours(e, x, bar))
-            *VEC_PUSH(e->arena, &e->permit_changes) =
+            *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) =
                 (struct permit_change){.permit = own_row(e, x, bar)};
         else
             ask_for(e, x, bar, true);
@@ -150,12 +155,12 @@ void permits_started(struct engine *e, struct exec *x)
 static void free_one(struct engine *e, const struct exec *x, unsigned bar)
 {
     if (is_ours(e, x, bar)) {
-        *VEC_PUSH(e->arena, &e->permit_changes) =
+        *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) =
             (struct permit_change){.forget = true, .permit = own_row(e, x, bar)};
         return;
     }
     struct inbox_rec *rec = mail_send(e, INBOX_FREE, home_of(x, bar));
-    rec->name = arena_str(e->arena, key_of(x, bar));
+    rec->name = arena_str(e->turn.arena, key_of(x, bar));
     rec->from = x->id;
 }
 
@@ -216,7 +221,7 @@ static void forget_stale(struct engine *e)
     for (const struct own_row *row = e->own_rows; row != NULL; row = row->next) {
         const struct exec *x = map_get(&e->execs, row->exec_id);
         if (x == NULL || x->v.has == 0)
-            *VEC_PUSH(e->arena, &e->permit_changes) = (struct permit_change){
+            *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) = (struct permit_change){
                 .forget = true, .permit = {.key = row->key, .exec_id = row->exec_id}};
     }
 }
@@ -224,9 +229,9 @@ static void forget_stale(struct engine *e)
 void permits_announce(struct engine *e)
 {
     enum { LIST_BYTES_MAX = 64 << 20 }; /* some three million leases */
-    if (!e->post.announce || e->owned.count <= 1 || e->owned.bits == 0)
+    if (!e->inbox.post.announce || e->owned.count <= 1 || e->owned.bits == 0)
         return;
-    e->post.announce = false;
+    e->inbox.post.announce = false;
     forget_stale(e);
     for (uint32_t partition = 0; partition < e->owned.count; partition++) {
         CLEANUP(buf_free) struct buf list = BUF(LIST_BYTES_MAX);
@@ -237,7 +242,7 @@ void permits_announce(struct engine *e)
         struct inbox_rec *rec =
             mail_send(e, INBOX_KEEP, partition_first_bucket(e->owned.count, partition));
         rec->value = (int64_t)e->owned.bits;
-        rec->body = arena_str(e->arena, buf_str(&list));
+        rec->body = arena_str(e->turn.arena, buf_str(&list));
     }
 }
 
@@ -245,16 +250,16 @@ void permits_announce(struct engine *e)
 
 void permits_limited(struct engine *e, uint32_t before, uint32_t max)
 {
-    e->post.limited |= before == 0 && max > 0;
+    e->inbox.post.limited |= before == 0 && max > 0;
 }
 
 void permits_count_running(struct engine *e)
 {
-    if (!e->post.limited || e->owned.count <= 1)
+    if (!e->inbox.post.limited || e->owned.count <= 1)
         return;
-    struct exec **execs = ARENA_ARRAY(e->arena, struct exec *, e->execs.len);
+    struct exec **execs = ARENA_ARRAY(e->turn.arena, struct exec *, e->execs.len);
     size_t count = 0;
-    e->post.limited = false;
+    e->inbox.post.limited = false;
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
@@ -282,7 +287,7 @@ static void return_to_home(struct engine *e, const struct inbox_rec *rec)
 {
     uint32_t home = inbox_home(rec->name);
     if (partition_has_bucket(&e->owned, home)) {
-        *VEC_PUSH(e->arena, &e->permit_changes) = (struct permit_change){
+        *VEC_PUSH(e->turn.arena, &e->turn.permit_changes) = (struct permit_change){
             .forget = true, .permit = {.key = rec->name, .exec_id = rec->about}};
         return;
     }

@@ -28,7 +28,46 @@
  *   INBOX_FREE   name: key  from: execution
  *   INBOX_KEEP   value: partitions of who says it, as bits  body: ids of executions, as numbers */
 #pragma once
-#include "engine/core/model.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "engine/core/exec.h"
+#include "engine/ready/limit.h"
+
+struct queue;
+
+/* A limit whose home is ours: executions elsewhere that have a permit, or wait for one. */
+struct home {
+    struct str key; /* owned, behind the struct: kind and key */
+    enum limit_kind kind;
+    struct limit *limit; /* joined; NULL: it is a queue's */
+    struct queue *queue;
+    struct heap asks;   /* permits that are not granted, by rank */
+    struct map permits; /* execution -> struct permit, owned; without any it is gone */
+};
+
+/* A permit that was loaded, of an execution that is ours as its home is. */
+struct own_row {
+    struct own_row *next;
+    uint64_t exec_id;
+    struct str key; /* owned, behind the struct */
+};
+
+struct permit_values {
+    bool granted;
+    bool gone; /* forgotten; freed when the turn is committed */
+    int64_t max;
+    int64_t rank;
+    uint64_t ask;
+};
+
+struct permit {
+    struct home *home;
+    uint64_t exec_id;
+    int64_t asked_ms;
+    struct heap_node place; /* in home.asks while it is not granted */
+    struct permit_values v;
+    struct touched *touched;
+};
 
 /* ---- limit_remote.c: who needs them */
 

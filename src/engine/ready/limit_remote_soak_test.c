@@ -1,5 +1,7 @@
 /* Permits between two servers while anything happens, in any order: BELFRY_SEED chooses. */
 #include "base/rng.h"
+#include "engine/ready/limit.h"
+#include "engine/ready/ready.h"
 #include "engine/test/crew.h"
 #include "engine/test/duo.h"
 #include "engine/test/jobs.h"

@@ -1,3 +1,4 @@
+#include "engine/ready/limit.h"
 #include "engine/test/crew.h"
 #include "engine/test/duo.h"
 #include "engine/test/jobs.h"

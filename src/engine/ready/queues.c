@@ -1,9 +1,16 @@
 /* queues.c - what holds work back although it is ready: queues that are paused or full, and limits
  * by key. Permits follow from leases: whoever places a leased execution takes them, whoever takes
  * it from its place returns them, so neither a crash nor an undone turn can leave one behind. */
+#include "engine/ready/queues.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -35,7 +42,7 @@ struct queue *queue_new(struct engine *e, struct str name)
     q->home = inbox_home(q->home_key);
     q->name = str_of(text + 1, name.len);
     list_init(&q->lanes);
-    strmap_put(&e->queues, q->name, q);
+    strmap_put(&e->queues.by_name, q->name, q);
     return q;
 }
 
@@ -70,8 +77,8 @@ void queue_join(struct engine *e, struct queue *q, struct lane *lane)
 
 void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 {
-    e->gone_queues += to->gone;
-    e->gone_queues -= q->v.gone;
+    e->queues.gone_count += to->gone;
+    e->queues.gone_count -= q->v.gone;
     q->v = *to;
     settle(e, q);
 }
@@ -129,7 +136,7 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
 {
     struct queue *q = queue_of(e, rec->name);
     q->known = true;
-    q->reading = e->calendar_readings;
+    q->reading = e->readings;
     permits_limited(e, q->v.concurrency, rec->concurrency);
     queue_set(e, q,
               &(struct queue_values){
@@ -259,7 +266,7 @@ static struct queue_values wished(struct engine *e, const struct queue_values *n
 
 void queue_tell(struct engine *e, const struct queue *q, enum queue_event event, struct str actor)
 {
-    *VEC_PUSH(e->arena, &e->events) = (struct event){
+    *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
         .queue = q->name,
         .queue_event = event,
@@ -315,10 +322,10 @@ static int by_name(const void *a, const void *b)
 
 void decide_queues(struct engine *e, struct command *cmd)
 {
-    struct queue_view *views = ARENA_ARRAY(cmd->arena, struct queue_view, e->queues.len);
+    struct queue_view *views = ARENA_ARRAY(cmd->arena, struct queue_view, e->queues.by_name.len);
     size_t len = 0;
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        const struct queue *q = e->queues.slots[i].value;
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
         if (q != NULL && !q->v.gone && queue_is_known(q))
             views[len++] = view_of(e, q, cmd->arena);
     }

@@ -1,4 +1,7 @@
+#include "engine/ready/limit.h"
 #include "engine/ready/ready.h"
+#include "engine/ready/rung.h"
+#include "engine/ready/worker_class.h"
 
 #include "base/test/test.h"
 

@@ -1,7 +1,14 @@
 /* report.c - what becomes of an execution when its worker speaks, or stays silent. */
+#include "engine/ready/report.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 #include "engine/ready/silence.h"
+#include "engine/time/sla.h"
 
 /* ---- failures */
 
@@ -40,7 +47,7 @@ static struct str given_up(struct engine *e, const struct exec *x, struct failur
     const char *why = x->job->v.def->retry.retry_on != 0 ? "not in retry_on" : "permanent";
     if (failure.permanent == PERMANENT_YES)
         return error;
-    return arena_printf(e->arena, "%.*s; not tried again: %.*s is %s", STR_ARG(error),
+    return arena_printf(e->turn.arena, "%.*s; not tried again: %.*s is %s", STR_ARG(error),
                         STR_ARG(name), why);
 }
 
@@ -91,7 +98,7 @@ static struct move after_harm(struct engine *e, const struct exec *x, const char
     return (struct move){
         .event = EV_QUARANTINE,
         .why = LETTER_QUARANTINED,
-        .reason = arena_printf(e->arena, "quarantined, since %s %d times: %.*s", what,
+        .reason = arena_printf(e->turn.arena, "quarantined, since %s %d times: %.*s", what,
                                x->v.lost + 1, STR_ARG(error)),
     };
 }
@@ -262,7 +269,7 @@ static bool is_repeated(const struct engine *e, const struct exec *x, const stru
                         const struct poll_result *result, const struct question *q)
 {
     if (x != NULL && x->touched != NULL && x->touched->attempt > 0 &&
-        says_the_same(&e->attempts.items[x->touched->attempt - 1], w, result))
+        says_the_same(&e->turn.attempts.items[x->touched->attempt - 1], w, result))
         return true;
     return q != NULL && q->answer.attempt != NULL && says_the_same(q->answer.attempt, w, result);
 }
@@ -324,7 +331,7 @@ static struct move after_time(struct engine *e, const struct exec *x, struct str
 {
     char text[WHEN_TEXT_MAX];
     duration_format(text, x->job->v.def->timeout_ms);
-    *error = arena_printf(e->arena, "ended by the server, past its timeout of %s", text);
+    *error = arena_printf(e->turn.arena, "ended by the server, past its timeout of %s", text);
     return after_failure(e, x, OUTCOME_TIMEOUT, (struct failure){.class = FAILURE_TIMEOUT}, 0,
                          *error);
 }

@@ -9,7 +9,12 @@
  * outlives it again and again. Leases that this server has heard of are not for here: when their worker falls
  * silent they are lost, whatever else was on it. */
 #include "engine/ready/silence.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/report.h"
+#include "engine/time/sla.h"
 
 #define SILENT STR("the lease ended without a word from its worker")
 #define DEAD STR("its worker is dead: another has taken its place")
@@ -38,7 +43,7 @@ void probation_named(struct engine *e, struct exec *x)
         touch_exec(e, x);
         x->v.named_ms = e->boot_ms;
     }
-    if (!exec_is_suspect(x) || x->v.proven || e->away ||
+    if (!exec_is_suspect(x) || x->v.proven || e->turn.away ||
         e->boot_ms - x->v.named_ms < e->options.probation_ms)
         return;
     touch_exec(e, x)->durable = true;
@@ -49,7 +54,7 @@ void probation_named(struct engine *e, struct exec *x)
 
 static int64_t alive_ms(const struct engine *e, const struct exec *x)
 {
-    return e->alive_ms[partition_of(e->owned.count, x->id)];
+    return e->tenure.alive_ms[partition_of(e->owned.count, x->id)];
 }
 
 bool unseen_timed_out(const struct engine *e, const struct exec *x)

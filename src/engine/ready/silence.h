@@ -46,7 +46,7 @@ void silence_dead(struct engine *e, uint64_t worker_id);
 /* The answers of this turn are provisional. */
 static inline bool is_provisional(const struct engine *e)
 {
-    return e->away && e->shared && !PLANTED(outage_decides);
+    return e->turn.away && e->shared && !PLANTED(outage_decides);
 }
 /* Answers a poll within a turn that is provisional. */
 void answer_provisionally(struct engine *e, struct command *cmd);

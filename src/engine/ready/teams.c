@@ -3,8 +3,14 @@
  * A team is a limit like those by key (limit.h), with leases counted the same way; only that how many
  * it may have is decided about the team, durably, and not said by each job. A team of which there are
  * no jobs in memory, and about which nobody decided anything, is not known. */
-#include "engine/core/internal.h"
+#include "engine/ready/teams.h"
+#include "engine/core/commands.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
 
 #include <stdlib.h>
 

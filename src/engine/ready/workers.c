@@ -1,8 +1,19 @@
 /* workers.c - registration, polls, parking, draining. */
+#include "engine/ready/workers.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "base/plant.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/outage.h"
+#include "engine/core/undo.h"
+#include "engine/ready/grant.h"
+#include "engine/ready/report.h"
 #include "engine/ready/silence.h"
+#include "engine/ready/worker_class.h"
+#include "engine/time/sla.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -118,7 +129,7 @@ struct worker_rec worker_record(const struct worker *w)
 
 struct str worker_words(struct engine *e, struct str head, const struct worker *w)
 {
-    char *text = arena_bytes(e->arena, head.len + ID_TEXT_MAX);
+    char *text = arena_bytes(e->turn.arena, head.len + ID_TEXT_MAX);
     memcpy(text, head.ptr, head.len);
     return str_of(text, head.len + id_format(text + head.len, ID_WORKER, w->id).len);
 }
@@ -172,12 +183,12 @@ void decide_register(struct engine *e, struct command *cmd)
                      e->options.workers_max);
         return;
     }
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
+    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
     struct worker_rec rec = {
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
         .name = hello->name,
-        .queues = join_lines(e->arena, hello->queues, hello->queue_count),
-        .handlers = join_lines(e->arena, hello->handlers, hello->handler_count),
+        .queues = join_lines(e->turn.arena, hello->queues, hello->queue_count),
+        .handlers = join_lines(e->turn.arena, hello->handlers, hello->handler_count),
         .runs_commands = hello->runs_commands,
         .slots = hello->slots,
         .registered_ms = e->now_ms,
@@ -185,7 +196,7 @@ void decide_register(struct engine *e, struct command *cmd)
         .replaces = predecessor(e, cmd),
     };
     struct worker *w = worker_new(e, &rec);
-    touch_new(e, THING_WORKER, w, false);
+    touch_new(touch_worker(e, w), false);
     worker_place(e, w);
     if (rec.replaces != 0)
         silence_dead(e, rec.replaces);
@@ -206,7 +217,7 @@ struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
     struct poll_reply reply = {.drain = w->v.draining};
     if (is_one_of_many(e)) {
         reply.owned = e->owned;
-        reply.epochs = e->epochs;
+        reply.epochs = e->tenure.epochs;
     }
     return reply;
 }
@@ -215,7 +226,7 @@ void worker_told(struct engine *e, struct worker *w, const struct command *cmd)
 {
     if (w->v.told_seq != 0)
         return;
-    if (e->arena != NULL)
+    if (e->turn.arena != NULL)
         touch_worker(e, w);
     w->v.told_seq = cmd->poll.seq;
 }
@@ -224,7 +235,7 @@ void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, 
 {
     worker_unplace(e, w);
     w->v.parked = cmd;
-    w->v.parked_no = cmd == NULL ? 0 : ++e->parkings;
+    w->v.parked_no = cmd == NULL ? 0 : ++e->newest.parking;
     w->v.wake_ms = wake_ms;
     worker_place(e, w);
 }
@@ -266,7 +277,7 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
     memset(&w->turn, 0, sizeof w->turn);
     w->turn.cmd = cmd;
     w->turn.free = w->v.draining && !PLANTED(drain_ignored) ? 0 : free;
-    list_push_back(&e->open, &w->turn.node);
+    list_push_back(&e->turn.open, &w->turn.node);
     cmd->reply.poll = plain_reply(e, w);
 }
 
@@ -312,7 +323,7 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
             if (heard)
                 settle_lease(e, x);
             probation_named(e, x);
-            x->listed = e->polls;
+            x->listed = e->newest.poll;
             continue;
         }
         if (x != NULL)
@@ -393,7 +404,7 @@ static void poll_unlisted(struct engine *e, struct worker *w, bool repeated, boo
     LIST_EACH(&w->leases, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
-        if (x->listed == e->polls)
+        if (x->listed == e->newest.poll)
             continue;
         if (may_be_older(x, repeated, heard))
             keep_unnamed(e, w, x);
@@ -463,7 +474,7 @@ static struct worker *poll_worker(struct engine *e, struct command *cmd)
     const struct worker_rec *rec = asked_about_worker(cmd) ? cmd->questions[0].answer.worker : NULL;
     if (w == NULL && rec != NULL) {
         w = worker_new(e, rec);
-        touch_new(e, THING_WORKER, w, true);
+        touch_new(touch_worker(e, w), true);
         worker_place(e, w);
         worker_adopt(e, w);
         return w;
@@ -499,7 +510,7 @@ static bool has_heard(const struct worker *w, const struct poll *poll)
 /* The first poll that we hear of a worker tells us of its predecessor, too. */
 static void bury_predecessor(struct engine *e, const struct worker *w)
 {
-    if (w->v.seq == 0 && w->replaces != 0 && !e->away)
+    if (w->v.seq == 0 && w->replaces != 0 && !e->turn.away)
         silence_dead(e, w->replaces);
 }
 
@@ -527,11 +538,11 @@ void decide_poll(struct engine *e, struct command *cmd)
     w->v.seq = poll->seq;
     w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
-    open_poll(e, w, cmd, e->away ? 0 : poll->free);
+    open_poll(e, w, cmd, e->turn.away ? 0 : poll->free);
     w->turn.answer = poll->wait_ms == 0;
-    e->polls++;
+    e->newest.poll++;
     poll_held(e, w, poll, heard);
-    if (e->away) {
+    if (e->turn.away) {
         outage_renew(e, w, poll);
         return;
     }

@@ -3,8 +3,9 @@
  * They are decided so that each comes after those it waits for; those that wait for themselves,
  * directly or around a circle, are refused. Only new jobs can do that: one that exists cannot wait
  * for one that does not. Costs as much as there are jobs and dependencies. */
+#include "engine/submit/batch.h"
 #include "base/buf.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 
 enum {
     CYCLE_NAMED_MAX = 8, /* jobs of a circle that a refusal names */
@@ -88,13 +89,13 @@ static size_t find_items(struct command *cmd)
 static struct batch batch_of(struct engine *e, struct command *cmd, size_t edges)
 {
     struct batch b = {
-        .arena = e->arena,
+        .arena = e->turn.arena,
         .items = cmd->submit.items,
         .count = cmd->submit.count,
-        .missing = ARENA_ARRAY(e->arena, size_t, cmd->submit.count),
-        .first = ARENA_ARRAY(e->arena, size_t, cmd->submit.count),
-        .next = ARENA_ARRAY(e->arena, size_t, edges + 1),
-        .who = ARENA_ARRAY(e->arena, size_t, edges + 1),
+        .missing = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count),
+        .first = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count),
+        .next = ARENA_ARRAY(e->turn.arena, size_t, edges + 1),
+        .who = ARENA_ARRAY(e->turn.arena, size_t, edges + 1),
     };
     size_t edge = 0;
     for (size_t i = b.count; i-- > 0;) { /* the last first, so that lists have the first first */
@@ -198,7 +199,7 @@ static void refuse_cycles(struct batch *b, struct command *cmd)
 
 const size_t *batch_order(struct engine *e, struct command *cmd)
 {
-    size_t *order = ARENA_ARRAY(e->arena, size_t, cmd->submit.count);
+    size_t *order = ARENA_ARRAY(e->turn.arena, size_t, cmd->submit.count);
     size_t edges = find_items(cmd);
     if (edges == 0) {
         for (size_t i = 0; i < cmd->submit.count; i++)

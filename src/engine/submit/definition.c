@@ -1,6 +1,11 @@
 /* definition.c - what was submitted about a job, as the engine keeps it. */
+#include "engine/submit/definition.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
+#include "engine/ready/forget.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/ready.h"
+#include "engine/time/calendars.h"
 
 #include <stdlib.h>
 #include <string.h>

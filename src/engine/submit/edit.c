@@ -6,8 +6,21 @@
  * which version the new definition was made from, so that no change of somebody else is lost. When
  * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
  * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
-#include "engine/core/internal.h"
+#include "engine/submit/edit.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/jobs.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_replan.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/submit/definition.h"
+#include "engine/submit/submit.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
 
 /* All that is unfinished, also beyond the horizon, goes with its job. */
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
@@ -175,14 +188,14 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
     job_set_values(e, job, &to);
     permits_of_new(e, job);
     job_set(e, job, job->v.state, STR("edit"), cmd->actor,
-            arena_printf(e->arena, "version %u: %.*s", (unsigned)def->version,
+            arena_printf(e->turn.arena, "version %u: %.*s", (unsigned)def->version,
                          STR_ARG(cmd->edit.what)));
     move_execs(e, job, old);
     plan(e, cmd, job, old);
     breaker_edited(e, job, old);
     calendars_edited(e, job);
     if (old != t->before.job.def)
-        *VEC_PUSH(e->arena, &e->passed_over) = old;
+        *VEC_PUSH(e->turn.arena, &e->turn.passed_over) = old;
 }
 
 static void reply(struct engine *e, struct command *cmd, const struct job *job)

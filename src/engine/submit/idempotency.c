@@ -8,7 +8,12 @@
  *
  * Whether a claim is of the turn under way stands in its note, too. Its holder may yet be refused,
  * so nobody can be told what became of it: they are asked to come again. */
-#include "engine/core/internal.h"
+#include "engine/submit/idempotency.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/model.h"
+#include "engine/submit/submit.h"
+#include "engine/time/steps.h"
 
 /* What a note says behind the hash. */
 struct answered {
@@ -72,15 +77,15 @@ void idempotency_ask(struct engine *e, struct command *cmd, struct question_list
     cmd->once.asked = cmd->once.original = NULL;
     cmd->once.replayed = false;
     if (cmd->once.key.len > 0)
-        ask(e, cmd, &cmd->once, id_next(&e->ids, e->now_ms, e->bucket),
-            &(struct answered){.turn = e->turn + 1}, list);
+        ask(e, cmd, &cmd->once, id_next(&e->ids, e->now_ms, e->newest.bucket),
+            &(struct answered){.turn = e->newest.turn + 1}, list);
 }
 
 void idempotency_ask_item(struct engine *e, struct command *cmd, struct submission *item,
                           struct question_list *list)
 {
     const struct answered answered = {
-        .turn = e->turn + 1,
+        .turn = e->newest.turn + 1,
         .job_id = item->job_id,
         .exec_id = item->exec_id,
         .at_ms = e->now_ms,
@@ -120,7 +125,7 @@ static enum rc recall(struct engine *e, const struct once *once, struct answered
         return err_set(err, RC_CORRUPT, "what was answered to this Idempotency-Key makes no sense");
     /* Numbers of turns are a server's own, and so are the ids that it makes. */
     bool ours = partition_has(&e->owned, once->asked->answer.holder);
-    if (ours && ret_answered->turn == e->turn + 1)
+    if (ours && ret_answered->turn == e->newest.turn + 1)
         return err_set(err, RC_PENDING,
                        "a request with this Idempotency-Key is being decided; ask again");
     if (!str_eq(hash, once->hash))
@@ -132,9 +137,9 @@ static enum rc recall(struct engine *e, const struct once *once, struct answered
 static void remember(struct engine *e, const struct once *once, struct answered answered)
 {
     struct claim claim = once->asked->claim;
-    answered.turn = e->turn + 1;
-    claim.note = note_print(e->arena, once->hash, &answered);
-    *VEC_PUSH(e->arena, &e->claims) = claim;
+    answered.turn = e->newest.turn + 1;
+    claim.note = note_print(e->turn.arena, once->hash, &answered);
+    *VEC_PUSH(e->turn.arena, &e->turn.claims) = claim;
 }
 
 static void forget(struct engine *e, const struct once *once)

@@ -1,5 +1,17 @@
 /* submit.c - new jobs. */
-#include "engine/core/internal.h"
+#include "engine/submit/submit.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends_new.h"
+#include "engine/ready/limit.h"
+#include "engine/submit/batch.h"
+#include "engine/submit/definition.h"
+#include "engine/submit/idempotency.h"
+#include "engine/submit/unique.h"
+#include "engine/time/calendars.h"
 
 /* The partition where it is best at home: with the one limit that it has, so that a start asks nobody, or
  * with what it waits for. PARTITIONS_MAX: anywhere. */
@@ -26,16 +38,16 @@ static uint32_t bucket_for(const struct engine *e, const struct submission *item
     bool is_ahead = e->ids.last_ms > e->now_ms - ID_EPOCH_MS + AHEAD_MAX_MS;
     if (home < PARTITIONS_MAX && !is_ahead && (set.bits >> home & 1) != 0)
         set.bits = UINT64_C(1) << home;
-    return partition_next_bucket(&set, e->bucket);
+    return partition_next_bucket(&set, e->newest.bucket);
 }
 
 /* Ids are given before the claims are taken, because a claim names its holder. A job and its
  * executions share a bucket, so they will always have the same owner. */
 static void give_ids(struct engine *e, struct submission *item)
 {
-    e->bucket = bucket_for(e, item);
-    item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
-    item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
+    e->newest.bucket = bucket_for(e, item);
+    item->job_id = id_next(&e->ids, e->now_ms, e->newest.bucket);
+    item->exec_id = id_next(&e->ids, e->now_ms, e->newest.bucket);
     item->rc = RC_OK;
     item->err = NULL;
     item->existing = false;
@@ -105,12 +117,12 @@ static void set_first(struct exec *x, const struct slot *first)
 static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job,
                    const struct slot *first)
 {
-    struct touched *t = touch_new(e, THING_JOB, job, false);
+    struct touched *t = touch_new(touch_job(e, job), false);
     t->submission = item;
     job_set(e, job, JOB_ACTIVE, STR("create"), cmd->actor, STR(""));
 
     struct exec *x = exec_new(e, item->exec_id, job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->first = true;
     item->created_ms = x->created_ms = e->now_ms;
     set_first(x, first);
@@ -186,7 +198,8 @@ static enum rc make_unique(struct engine *e, struct command *cmd, struct submiss
     unique_take(e, &item->rules.unique, item->job_id, &item->unique);
     const struct question *name = name_question(cmd, item);
     if (name != NULL && name->answer.holder != item->job_id)
-        *VEC_PUSH(e->arena, &e->claims) = name->claim; /* the one that was replaced had it */
+        *VEC_PUSH(e->turn.arena, &e->turn.claims) =
+            name->claim; /* the one that was replaced had it */
     return RC_OK;
 }
 
@@ -230,7 +243,7 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
 void give_back(struct engine *e, const struct question *q)
 {
     if (q->answer.holder == q->claim.holder && !PLANTED(claim_outlives_refusal))
-        *VEC_PUSH(e->arena, &e->released) = q->claim;
+        *VEC_PUSH(e->turn.arena, &e->turn.released) = q->claim;
 }
 
 static void submit_new(struct engine *e, struct command *cmd, struct submission *item)

@@ -7,7 +7,12 @@
  * The claim in the store decides, also about jobs that are not in memory. In between, within a turn,
  * a key may pass from one job to the next: who holds it in memory follows from the values of the
  * executions (unique_held), and is looked at first. */
-#include "engine/core/internal.h"
+#include "engine/submit/unique.h"
+#include "base/plant.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
 
 #include <inttypes.h>
 
@@ -38,7 +43,7 @@ void unique_release(struct engine *e, const struct exec *x)
 {
     if (PLANTED(unique_not_freed_on_cancel) && x->v.state == EXEC_CANCELLED)
         return;
-    *VEC_PUSH(e->arena, &e->released) = (struct claim){
+    *VEC_PUSH(e->turn.arena, &e->turn.released) = (struct claim){
         .kind = CLAIM_UNIQUE, .key = x->job->v.def->unique->key, .holder = x->job->id};
 }
 
@@ -51,7 +56,7 @@ static struct claim claim_of(struct engine *e, struct arena *arena, struct str k
         .kind = CLAIM_UNIQUE,
         .key = key,
         .holder = job_id,
-        .note = arena_printf(arena, "%" PRIu64, e->turn + 1),
+        .note = arena_printf(arena, "%" PRIu64, e->newest.turn + 1),
     };
 }
 
@@ -108,7 +113,7 @@ static bool is_of_this_turn(const struct engine *e, const struct question *claim
 {
     uint64_t turn;
     return partition_has(&e->owned, claim->answer.holder) &&
-           str_to_u64(claim->answer.note, &turn) && turn == e->turn + 1;
+           str_to_u64(claim->answer.note, &turn) && turn == e->newest.turn + 1;
 }
 
 static enum rc adopt_holder(struct engine *e, const struct answer *a, struct err *err)
@@ -140,7 +145,7 @@ void unique_take(struct engine *e, const struct unique_rule *rule, uint64_t job_
                  const struct unique_asked *asked)
 {
     if (asked->claim->answer.holder != job_id)
-        *VEC_PUSH(e->arena, &e->claims) = claim_of(e, e->arena, rule->key, job_id);
+        *VEC_PUSH(e->turn.arena, &e->turn.claims) = claim_of(e, e->turn.arena, rule->key, job_id);
 }
 
 static enum rc replace(struct engine *e, const struct command *cmd, const struct submission *item,
@@ -150,7 +155,7 @@ static enum rc replace(struct engine *e, const struct command *cmd, const struct
     if (exec_is_leased(holder->v.state))
         return unique_taken(err, item->rules.unique.key, holder->job->id);
     id_format(id, ID_JOB, item->job_id);
-    exec_cancel(e, holder, cmd->actor, arena_printf(e->arena, "replaced by %s", id));
+    exec_cancel(e, holder, cmd->actor, arena_printf(e->turn.arena, "replaced by %s", id));
     return RC_OK;
 }
 

@@ -3,7 +3,7 @@
  * Places follow from values, nobody waits in vain, and the engine holds exactly what the table
  * (which only knows the deltas) says it should. */
 #pragma once
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 #include "engine/test/table.h"
 
 /* Of the engine alone: heaps, lists and sums follow from values, and nothing is left over from the

@@ -1,7 +1,14 @@
 /* Places follow from values, and nobody waits in vain. */
+#include "engine/core/exec.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/ready.h"
 #include "engine/ready/silence.h"
 #include "engine/test/check.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
+#include "engine/time/slow_runs.h"
 
 static bool test_serves(const struct worker *w, const struct lane *lane)
 {
@@ -116,7 +123,7 @@ static void check_lanes(const struct engine *e, const struct strmap *lanes)
         const struct lane *lane = lanes->slots[i].value;
         if (lane == NULL)
             continue;
-        const struct queue *q = strmap_get(&e->queues, lane->queue);
+        const struct queue *q = strmap_get(&e->queues.by_name, lane->queue);
         const struct heap_item *best = best_in(lane);
         assert_int_equal(lane->gate, gate_of(q));
         assert_true(heap_holds(&lane->order) == (best != NULL));
@@ -191,8 +198,8 @@ static bool is_idle(const struct queue *q)
 
 static void check_queues(const struct engine *e)
 {
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        const struct queue *q = e->queues.slots[i].value;
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
         size_t held = 0;
         size_t lent = 0;
         if (q == NULL)
@@ -211,7 +218,7 @@ static void check_queues(const struct engine *e)
         assert_int_equal(q->users, users_of(e, q));
         assert_true(list_linked(&q->idle) == (q->known && is_idle(q)));
     }
-    assert_int_equal(e->gone_queues, 0);
+    assert_int_equal(e->queues.gone_count, 0);
 }
 
 /* Permits are what is leased, and no more. */
@@ -282,9 +289,10 @@ static void check_totals(const struct engine *e)
     assert_int_equal(e->terms.len, terms);
     assert_int_equal(e->ready.len, ready - by_calendar - pacing);
     assert_int_equal(e->pacing.len, pacing);
-    assert_int_equal(e->held.len, by_calendar);
+    assert_int_equal(e->calendars.held.len, by_calendar);
     assert_int_equal(busy, held);
-    assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));
+    assert_true(list_empty(&e->turn.open) && list_empty(&e->turn.done) &&
+                list_empty(&e->turn.changed_queues));
     assert_true(list_empty(&e->ready.fresh));
 }
 

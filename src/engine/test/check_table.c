@@ -1,6 +1,13 @@
 /* What the engine holds is what the deltas said. */
+#include "engine/core/exec.h"
+#include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
+#include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
+#include "engine/ready/workers.h"
+#include "engine/submit/unique.h"
 #include "engine/test/check.h"
+#include "engine/time/slots.h"
 
 static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
 {
@@ -92,7 +99,7 @@ static void check_same_limits(const struct engine *e, const struct table *t)
         const struct queue_rec *rec = t->queues.slots[i].value;
         if (rec == NULL)
             continue;
-        const struct queue *q = strmap_get(&e->queues, rec->name);
+        const struct queue *q = strmap_get(&e->queues.by_name, rec->name);
         assert_true(q->v.paused == rec->paused && q->v.concurrency == rec->concurrency);
         assert_true(q->v.paused_ms == rec->paused_ms && q->v.changed_ms == rec->changed_ms);
         assert_true(str_eq(q->v.paused_by, rec->paused_by));
@@ -104,8 +111,8 @@ static void check_same_limits(const struct engine *e, const struct table *t)
 static void check_same_calendars(const struct engine *e, const struct table *t)
 {
     size_t books = 0;
-    for (size_t i = 0; i < e->calendars.cap; i++) {
-        const struct named_calendar *calendar = e->calendars.slots[i].value;
+    for (size_t i = 0; i < e->calendars.by_name.cap; i++) {
+        const struct named_calendar *calendar = e->calendars.by_name.slots[i].value;
         if (calendar == NULL)
             continue;
         assert_null(calendar->touched);
@@ -115,7 +122,7 @@ static void check_same_calendars(const struct engine *e, const struct table *t)
         if (calendar->v.book != NULL)
             assert_int_equal(calendar->v.book->version, rec->version);
     }
-    assert_int_equal(books, e->book_count);
+    assert_int_equal(books, e->calendars.book_count);
     assert_int_equal(books, t->calendars.len);
     for (size_t i = 0; i < t->uses.cap; i++) {
         const struct calendar_use *use = t->uses.slots[i].value;
@@ -222,7 +229,7 @@ static void check_edge(const struct engine *e, const struct table *t, const stru
 static size_t check_rules(const struct engine *e, const struct table *t)
 {
     size_t count = 0;
-    MAP_EACH(&e->standing, slot)
+    MAP_EACH(&e->depends.rulebooks, slot)
     {
         const struct rulebook *st = slot->value;
         LIST_EACH(&st->rules, node)
@@ -241,8 +248,8 @@ static size_t check_rules(const struct engine *e, const struct table *t)
 /* Who waits elsewhere is in the table, and nobody else. */
 static size_t check_waiters(const struct engine *e, const struct table *t)
 {
-    for (size_t i = 0; i < e->waiters.cap; i++) {
-        const struct edge *edge = e->waiters.slots[i].value;
+    for (size_t i = 0; i < e->depends.waiters.cap; i++) {
+        const struct edge *edge = e->depends.waiters.slots[i].value;
         if (edge == NULL)
             continue;
         const struct waiter_change change = waiter_changed(edge);
@@ -251,8 +258,8 @@ static size_t check_waiters(const struct engine *e, const struct table *t)
         assert_int_equal(kept->slot_ms, edge->v.slot_ms);
         assert_true(edge->touched == NULL && heap_holds(&edge->place) && edge->exec == NULL);
     }
-    assert_int_equal(t->waiters.len, e->waiters.len);
-    return e->waiters.len;
+    assert_int_equal(t->waiters.len, e->depends.waiters.len);
+    return e->depends.waiters.len;
 }
 
 static void check_edges(const struct engine *e, const struct table *t)
@@ -288,9 +295,9 @@ static void check_edges(const struct engine *e, const struct table *t)
                 (rec->state == DEPENDENCY_WAITING || rec->state == DEPENDENCY_PER_SLOT);
     }
     assert_int_equal(kept, 0);
-    assert_int_equal(e->edge_count, edges + waiters);
+    assert_int_equal(e->depends.edge_count, edges + waiters);
     assert_int_equal(waits_for, edges - rules);
-    assert_int_equal(e->ended.len, 0);
+    assert_int_equal(e->turn.ended.len, 0);
 }
 
 /* What a home has granted is in the table, and what of our own needs a row there. */
@@ -412,7 +419,7 @@ static void check_known(const struct engine *e, const struct table *t)
     for (size_t i = 0; i < t->counters.len; i++) {
         const struct counter *c = &t->counters.items[i];
         const struct queue *q =
-            c->queue.len == 0 ? &e->forgotten_queues : strmap_get(&e->queues, c->queue);
+            c->queue.len == 0 ? &e->queues.forgotten : strmap_get(&e->queues.by_name, c->queue);
         if (q == NULL)
             q = &none;
         assert_int_equal(c->value, c->kind == COUNTER_JOBS    ? q->now.jobs[c->state]

@@ -9,7 +9,7 @@
  * What a test does in it is told by jobs.h and fake.h. */
 #pragma once
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/model.h"
 #include "engine/test/table.h"
 
 /* A command and what became of it. */

@@ -13,9 +13,15 @@
  * looks at all.
  *
  * A run that somebody asks for, and further attempts of one that has begun, ask no calendar. */
+#include "engine/time/calendars.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/forget.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,7 +33,7 @@ enum { JOBS_NAMED_MAX = 10, PREVIEW_MAX = 5 };
 
 static struct named_calendar *find(const struct engine *e, struct str name)
 {
-    return strmap_get(&e->calendars, name);
+    return strmap_get(&e->calendars.by_name, name);
 }
 
 static struct named_calendar *find_or_make(struct engine *e, struct str name)
@@ -39,7 +45,7 @@ static struct named_calendar *find_or_make(struct engine *e, struct str name)
     char *text = (char *)(calendar + 1);
     memcpy(text, name.ptr, name.len);
     calendar->name = str_of(text, name.len);
-    strmap_put(&e->calendars, calendar->name, calendar);
+    strmap_put(&e->calendars.by_name, calendar->name, calendar);
     return calendar;
 }
 
@@ -55,27 +61,27 @@ void calendar_forget_if_unused(struct engine *e, struct named_calendar *calendar
 {
     if (calendar->users > 0 || calendar->v.book != NULL || calendar->touched != NULL)
         return;
-    strmap_remove(&e->calendars, calendar->name);
+    strmap_remove(&e->calendars.by_name, calendar->name);
     free(calendar);
 }
 
 void calendar_set(struct engine *e, struct named_calendar *calendar,
                   const struct calendar_values *to)
 {
-    e->book_count -= calendar->v.book != NULL;
+    e->calendars.book_count -= calendar->v.book != NULL;
     calendar->v = *to;
-    e->book_count += calendar->v.book != NULL;
+    e->calendars.book_count += calendar->v.book != NULL;
 }
 
 void calendars_free(struct engine *e)
 {
-    for (size_t i = 0; i < e->calendars.cap; i++) {
-        struct named_calendar *calendar = e->calendars.slots[i].value;
+    for (size_t i = 0; i < e->calendars.by_name.cap; i++) {
+        struct named_calendar *calendar = e->calendars.by_name.slots[i].value;
         if (calendar != NULL)
             book_free(calendar->v.book);
         free(calendar);
     }
-    strmap_free(&e->calendars);
+    strmap_free(&e->calendars.by_name);
 }
 
 /* ---- what a definition goes by */
@@ -176,13 +182,13 @@ void calendar_hold(struct engine *e, struct exec *x, const struct ruling *ruling
         exec_move(e, x,
                   &(struct move){.event = EV_HOLD,
                                  .actor = SERVER,
-                                 .reason = ruling_words(e->arena, ruling),
+                                 .reason = ruling_words(e->turn.arena, ruling),
                                  .due_ms = ruling->until_ms});
         return;
     }
     touch_exec(e, x); /* as it was, and nothing to keep */
     struct exec_values to = x->v;
-    to.looked = e->calendar_changes;
+    to.looked = e->calendars.changes;
     exec_set(e, x, &to);
 }
 
@@ -193,15 +199,17 @@ bool calendar_stops(struct engine *e, struct exec *x)
         calendar_hold(e, x, &now);
     else if (now.verdict == CALENDAR_SKIPS)
         exec_move(e, x,
-                  &(struct move){
-                      .event = EV_SKIP, .actor = SERVER, .reason = ruling_words(e->arena, &now)});
+                  &(struct move){.event = EV_SKIP,
+                                 .actor = SERVER,
+                                 .reason = ruling_words(e->turn.arena, &now)});
     return now.verdict != CALENDAR_FREE;
 }
 
 static struct exec *first_unseen(const struct engine *e)
 {
-    const struct heap_item *first = PLANTED(held_not_looked_at) ? NULL : heap_min(&e->held);
-    return first == NULL || first->key >= e->calendar_changes
+    const struct heap_item *first =
+        PLANTED(held_not_looked_at) ? NULL : heap_min(&e->calendars.held);
+    return first == NULL || first->key >= e->calendars.changes
                ? NULL
                : CONTAINER_OF(first->node, struct exec, ready);
 }
@@ -260,7 +268,7 @@ static void note_uses(struct engine *e, const struct job *job, const struct cale
                       bool forget)
 {
     for (size_t i = 0; list != NULL && i < list->count; i++)
-        *VEC_PUSH(e->arena, &e->calendar_uses) =
+        *VEC_PUSH(e->turn.arena, &e->turn.calendar_uses) =
             (struct calendar_use){forget, list->items[i].calendar->name, job->id};
 }
 
@@ -312,24 +320,23 @@ static struct book *book_read(struct engine *e, const struct calendar_rec *rec, 
 
 void engine_settings_begin(struct engine *e)
 {
-    e->calendar_readings++;
+    e->readings++;
 }
 
 void engine_settings_end(struct engine *e)
 {
-    for (size_t i = 0; i < e->calendars.cap;) {
-        struct named_calendar *calendar = e->calendars.slots[i].value;
-        if (calendar == NULL || calendar->v.book == NULL ||
-            calendar->reading == e->calendar_readings) {
+    for (size_t i = 0; i < e->calendars.by_name.cap;) {
+        struct named_calendar *calendar = e->calendars.by_name.slots[i].value;
+        if (calendar == NULL || calendar->v.book == NULL || calendar->reading == e->readings) {
             i++;
             continue;
         }
-        size_t cap = e->calendars.cap;
+        size_t cap = e->calendars.by_name.cap;
         book_free(calendar->v.book);
         calendar_set(e, calendar, &(struct calendar_values){NULL});
         calendar_forget_if_unused(e, calendar); /* another may come into its slot: look again */
-        e->calendar_changes++;
-        if (e->calendars.cap != cap)
+        e->calendars.changes++;
+        if (e->calendars.by_name.cap != cap)
             i = 0; /* all have moved */
     }
     queues_read(e);
@@ -340,17 +347,17 @@ enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calend
     struct named_calendar *known = find(e, calendar->name);
     struct book *old = known == NULL ? NULL : known->v.book;
     if (known != NULL)
-        known->reading = e->calendar_readings;
+        known->reading = e->readings;
     if (old != NULL && old->version == calendar->version && old->changed_ms == calendar->changed_ms)
         return RC_OK; /* read again, and nothing is new about it */
     struct book *book = book_read(e, calendar, err);
-    e->calendar_changes++; /* what is held has seen fewer */
+    e->calendars.changes++; /* what is held has seen fewer */
     if (book == NULL)
         return err->rc;
     if (PLANTED(blackout_ignored_after_restart))
         book->almanac.calendar = (struct calendar){0};
     known = find_or_make(e, calendar->name);
-    known->reading = e->calendar_readings;
+    known->reading = e->readings;
     calendar_set(e, known, &(struct calendar_values){book});
     book_free(old);
     return RC_OK;
@@ -379,7 +386,7 @@ static void replace(struct engine *e, struct named_calendar *calendar, struct bo
     calendar_set(e, calendar, &(struct calendar_values){take_book});
     if (old != t->before.calendar.book) /* of an earlier command of this turn */
         book_free(old);
-    e->calendar_changes++;
+    e->calendars.changes++;
 }
 
 static void put(struct engine *e, struct command *cmd)
@@ -393,7 +400,7 @@ static void put(struct engine *e, struct command *cmd)
         .changed_ms = e->now_ms,
         .changed_by = cmd->actor,
     };
-    if (old == NULL && e->book_count >= e->options.calendars_max) {
+    if (old == NULL && e->calendars.book_count >= e->options.calendars_max) {
         command_fail(e, cmd, RC_LIMITED,
                      "there are as many calendars as there may be (%zu); delete one",
                      e->options.calendars_max);

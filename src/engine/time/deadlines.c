@@ -8,8 +8,14 @@
  *
  * The clock does not stand still for a job or queue that is paused. The slot that a paused job has
  * ahead is no promise yet, though: the resume decides about it. */
+#include "engine/time/deadlines.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/time/calendars.h"
+#include "engine/time/steps.h"
 
 /* When it was to run: its slot, with its share of a stagger; or when somebody asked for it. By the clock
  * as it is now. */
@@ -81,7 +87,7 @@ static struct str why(struct engine *e, const struct exec *x, const char *what, 
         state = "a calendar held it";
     else if (x->v.state == EXEC_SCHEDULED)
         state = "nobody was there to start it";
-    return arena_printf(e->arena, "%s %.*s, and has not started: %s", what,
+    return arena_printf(e->turn.arena, "%s %.*s, and has not started: %s", what,
                         STR_ARG(duration_format(text, ms)), state);
 }
 

@@ -3,8 +3,16 @@
  * Since when the clock of an attempt runs, what has been told, and how much time somebody added are
  * values of the execution; when to look next follows from them. So a lease that moves, an undone turn
  * and a restart need no rule of their own. */
+#include "engine/time/sla.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/commands.h"
+#include "engine/core/exec.h"
+#include "engine/core/jobs.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/ready/workers.h"
 
 #include <inttypes.h>
 
@@ -56,7 +64,7 @@ static struct sla_event_rec *add_event(struct engine *e, const struct exec *x,
                                        enum sla_event_kind kind)
 {
     const struct sla *sla = &x->job->v.def->sla;
-    struct sla_event_rec *event = VEC_PUSH(e->arena, &e->sla_events);
+    struct sla_event_rec *event = VEC_PUSH(e->turn.arena, &e->turn.sla_events);
     *event = (struct sla_event_rec){
         .id = id_next(&e->ids, e->now_ms, id_bucket(x->job->id)),
         .at_ms = e->now_ms,
@@ -70,7 +78,7 @@ static struct sla_event_rec *add_event(struct engine *e, const struct exec *x,
         .actual_ms = actual_ms(e, &x->v),
         .queue = x->job->v.def->queue->name,
     };
-    *VEC_PUSH(e->arena, &e->events) = (struct event){
+    *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
         .job_id = x->job->id,
         .exec_id = x->id,
@@ -91,7 +99,7 @@ static struct str about(struct engine *e, const struct exec *x, enum sla_event_k
     const struct sla *sla = &x->job->v.def->sla;
     bool warning = kind == SLA_EVENT_WARNING;
     duration_format(text, limit_ms(&x->v, warning ? sla->expected_ms : sla->max_ms));
-    return arena_printf(e->arena, "SLA %s of %s exceeded", warning ? "expected" : "max", text);
+    return arena_printf(e->turn.arena, "SLA %s of %s exceeded", warning ? "expected" : "max", text);
 }
 
 struct str sla_error(struct engine *e, const struct exec *x)
@@ -201,13 +209,13 @@ static void extend(struct engine *e, struct command *cmd, struct exec *x)
     exec_set(e, x, &to);
     duration_format(text, cmd->target.by_ms);
     exec_note(e, x, STR("sla_extension"), cmd->actor,
-              arena_printf(e->arena, "SLA extended by %s, approved by %.*s: %.*s", text,
+              arena_printf(e->turn.arena, "SLA extended by %s, approved by %.*s: %.*s", text,
                            STR_ARG(cmd->target.approver), STR_ARG(cmd->target.reason)));
     struct sla_event_rec *event = add_event(e, x, SLA_EVENT_EXTENSION);
     event->extended_ms = cmd->target.by_ms;
-    event->actor = arena_str(e->arena, cmd->actor);
-    event->reason = arena_str(e->arena, cmd->target.reason);
-    event->approver = arena_str(e->arena, cmd->target.approver);
+    event->actor = arena_str(e->turn.arena, cmd->actor);
+    event->reason = arena_str(e->turn.arena, cmd->target.reason);
+    event->approver = arena_str(e->turn.arena, cmd->target.approver);
     cmd->reply.job_id = x->job->id;
     cmd->reply.exec_id = x->id;
     cmd->reply.exec_state = x->v.state;

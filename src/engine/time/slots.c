@@ -9,7 +9,15 @@
  *
  * Slots that are not to run are recorded as skipped, those that follow one another for the same
  * reason as one record with a count. */
-#include "engine/core/internal.h"
+#include "engine/time/slots.h"
+#include "base/plant.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/depend/depends_slots.h"
+#include "engine/time/calendars.h"
+#include "engine/time/deadlines.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -27,7 +35,7 @@ static struct exec *new_exec(struct engine *e, struct job *job, enum origin orig
                              const struct slot *slot)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
-    touch_new(e, THING_EXEC, x, false);
+    touch_new(touch_exec(e, x), false);
     x->origin = origin;
     x->v.slot_ms = slot->at_ms;
     x->v.nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
@@ -79,7 +87,7 @@ static struct str name_exec(struct engine *e, const char *before, const struct e
 {
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, x->id);
-    return arena_printf(e->arena, "%s%s%s", before, id, after);
+    return arena_printf(e->turn.arena, "%s%s%s", before, id, after);
 }
 
 static void make_due(struct engine *e, struct exec *x, struct str reason)
@@ -227,9 +235,9 @@ static void fire(struct engine *e, struct job *job, struct exec *x, const struct
 /* A turn decides about so many slots, whosever they are; the first of a job is counted where it comes due. */
 static bool is_page_full(struct engine *e)
 {
-    if (e->due_left == 0)
+    if (e->turn.due_left == 0)
         return true;
-    e->due_left--;
+    e->turn.due_left--;
     return false;
 }
 
@@ -239,14 +247,14 @@ static bool fire_range(struct engine *e, struct job *job, struct exec *x,
 {
     struct slot slot = range->first;
     if (now->verdict == CALENDAR_SKIPS) {
-        skip_range(e, job, x, range, ruling_words(e->arena, now));
+        skip_range(e, job, x, range, ruling_words(e->turn.arena, now));
         return true;
     }
     for (uint64_t left = range->count; left > 0; x = NULL) {
         struct ruling ruling;
         struct slot_range excluded = find_excluded(job, &slot, &range->last, &ruling);
         if (excluded.count > 0) {
-            skip_range(e, job, x, &excluded, ruling_words(e->arena, &ruling));
+            skip_range(e, job, x, &excluded, ruling_words(e->turn.arena, &ruling));
             slot = excluded.last;
             left -= excluded.count;
         } else {

@@ -6,8 +6,13 @@
  * timer, a long one a question, and the alert comes while it runs, when there is still something to
  * be looked at. That it was told is kept with the execution (SLA_SLOW), so a restart does not tell it
  * again; the rest is memory, and after a restart found out anew. */
+#include "engine/time/slow_runs.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
 
 #include <inttypes.h>
 
@@ -59,11 +64,11 @@ static void tell(struct engine *e, struct exec *x)
     to.sla_marks |= SLA_SLOW;
     exec_set(e, x, &to);
     int64_t took_ms = e->now_ms - x->v.started_ms;
-    struct str why =
-        arena_printf(e->arena, "has run for %.*s, and 95 of 100 runs of its job take at most %.*s",
-                     STR_ARG(duration_format(took, took_ms > 0 ? took_ms : 0)),
-                     STR_ARG(duration_format(usual, x->v.usual_ms)));
-    exec_note(e, x, STR("slow"), SERVER, arena_printf(e->arena, "it %.*s", STR_ARG(why)));
+    struct str why = arena_printf(
+        e->turn.arena, "has run for %.*s, and 95 of 100 runs of its job take at most %.*s",
+        STR_ARG(duration_format(took, took_ms > 0 ? took_ms : 0)),
+        STR_ARG(duration_format(usual, x->v.usual_ms)));
+    exec_note(e, x, STR("slow"), SERVER, arena_printf(e->turn.arena, "it %.*s", STR_ARG(why)));
     alert_slow(e, x, why);
 }
 
@@ -80,19 +85,19 @@ void slow_runs_due(struct engine *e, struct exec *x)
 void slow_runs_ask(struct engine *e, struct question_list *list)
 {
     const struct heap_item *first;
-    e->paces_asked.len = 0;
-    while (e->paces_asked.len < ASKED_MAX && (first = heap_min(&e->pacing)) != NULL) {
+    e->turn.paces_asked.len = 0;
+    while (e->turn.paces_asked.len < ASKED_MAX && (first = heap_min(&e->pacing)) != NULL) {
         struct exec *x = CONTAINER_OF(first->node, struct exec, ready);
-        struct question *q = ARENA_NEW(e->arena, struct question);
+        struct question *q = ARENA_NEW(e->turn.arena, struct question);
         char id[ID_TEXT_MAX];
         *q = (struct question){.kind = ASK_PACE, .limit = ROWS_MAX};
-        q->name = arena_str(e->arena, id_format(id, ID_JOB, x->job->id));
+        q->name = arena_str(e->turn.arena, id_format(id, ID_JOB, x->job->id));
         heap_remove(&e->pacing, &x->ready); /* for the moment, so that the next one is first */
-        *VEC_PUSH(e->arena, &e->paces_asked) = (struct slow_runs_asked){x->id, q};
-        *VEC_PUSH(e->arena, list) = q;
+        *VEC_PUSH(e->turn.arena, &e->turn.paces_asked) = (struct slow_runs_asked){x->id, q};
+        *VEC_PUSH(e->turn.arena, list) = q;
     }
-    for (size_t i = 0; i < e->paces_asked.len; i++) {
-        struct exec *x = map_get(&e->execs, e->paces_asked.items[i].exec_id);
+    for (size_t i = 0; i < e->turn.paces_asked.len; i++) {
+        struct exec *x = map_get(&e->execs, e->turn.paces_asked.items[i].exec_id);
         heap_push(&e->pacing, &x->ready, x->id, 0);
     }
 }
@@ -100,9 +105,9 @@ void slow_runs_ask(struct engine *e, struct question_list *list)
 /* Commands came in between: what was asked about may be over, or run again. */
 void slow_runs_answer(struct engine *e)
 {
-    for (size_t i = 0; i < e->paces_asked.len; i++) {
-        struct exec *x = map_get(&e->execs, e->paces_asked.items[i].exec_id);
-        const struct sketch *runs = e->paces_asked.items[i].question->answer.pace;
+    for (size_t i = 0; i < e->turn.paces_asked.len; i++) {
+        struct exec *x = map_get(&e->execs, e->turn.paces_asked.items[i].exec_id);
+        const struct sketch *runs = e->turn.paces_asked.items[i].question->answer.pace;
         if (x == NULL || !slow_runs_watches(e, x) || x->v.pace != PACE_ASKING)
             continue;
         uint64_t runs_min = PLANTED(slow_by_any_run) ? 1 : e->options.alerts.slow_runs_min;

@@ -1,4 +1,5 @@
 /* Runs that take much longer than those of their job usually do. */
+#include "engine/core/exec.h"
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
 

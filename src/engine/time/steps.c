@@ -17,9 +17,18 @@
  *
  * A server that does not know the time yet (unsure) lets nothing come due by it. What begins meanwhile is
  * marked, and moves with the first time that is accepted; what was there before keeps its date. */
+#include "engine/time/steps.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "base/when.h"
-#include "engine/core/internal.h"
+#include "engine/core/alerts.h"
+#include "engine/core/exec.h"
+#include "engine/core/load.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/depend/depends.h"
+#include "engine/time/calendars.h"
+#include "engine/time/slots.h"
 
 #include <stdlib.h>
 
@@ -32,29 +41,29 @@ enum {
 
 static bool is_shaken(const struct engine *e, struct moment now)
 {
-    return now.shaken_ms != 0 && now.shaken_ms != e->clock.shaken_ms;
+    return now.shaken_ms != 0 && now.shaken_ms != e->clock.v.shaken_ms;
 }
 
 bool steps_pending(const struct engine *e)
 {
-    return e->moment.stepped_ms != e->clock.stepped_ms;
+    return e->moment.stepped_ms != e->clock.v.stepped_ms;
 }
 
 bool steps_hold_dues(const struct engine *e)
 {
-    return e->moment.unsure || e->clock.shifting || steps_pending(e);
+    return e->moment.unsure || e->clock.v.shifting || steps_pending(e);
 }
 
 /* Where nothing but the line of those that wait is put right, no deadline is going to move. */
 bool steps_hold_deadlines(const struct engine *e)
 {
-    return e->moment.unsure || (e->clock.shifting && e->clock.by_ms != 0) || steps_pending(e);
+    return e->moment.unsure || (e->clock.v.shifting && e->clock.v.by_ms != 0) || steps_pending(e);
 }
 
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
-    return e->clock.shifting || (e->clock.mend && !now.unsure) ||
-           now.stepped_ms != e->clock.stepped_ms || now.unsure != e->clock.unsure ||
+    return e->clock.v.shifting || (e->clock.v.mend && !now.unsure) ||
+           now.stepped_ms != e->clock.v.stepped_ms || now.unsure != e->clock.v.unsure ||
            is_shaken(e, now);
 }
 
@@ -64,14 +73,14 @@ bool steps_hold_deletions(const struct engine *e)
     if (PLANTED(deletion_not_waited))
         return false;
     return e->moment.unsure || steps_want_turn(e, e->moment) ||
-           (e->clock.at_ms != 0 && e->now_ms < e->clock.at_ms + e->options.delete_wait_ms);
+           (e->clock.v.at_ms != 0 && e->now_ms < e->clock.v.at_ms + e->options.delete_wait_ms);
 }
 
 int64_t engine_deletes_from_ms(const struct engine *e)
 {
-    if (e->clock.unsure)
+    if (e->clock.v.unsure)
         return INT64_MAX;
-    return e->clock.at_ms == 0 ? INT64_MIN : e->clock.at_ms + e->options.delete_wait_ms;
+    return e->clock.v.at_ms == 0 ? INT64_MIN : e->clock.v.at_ms + e->options.delete_wait_ms;
 }
 
 /* Whoever owns the first partition speaks for all. */
@@ -91,9 +100,9 @@ static bool is_delayed(const struct exec *x)
 static struct str about(struct engine *e)
 {
     char text[WHEN_TEXT_MAX];
-    int64_t by_ms = e->clock.by_ms;
+    int64_t by_ms = e->clock.v.by_ms;
     duration_format(text, by_ms < 0 ? -by_ms : by_ms);
-    return arena_printf(e->arena, "the clock was set %s by %s", by_ms < 0 ? "back" : "forward",
+    return arena_printf(e->turn.arena, "the clock was set %s by %s", by_ms < 0 ? "back" : "forward",
                         text);
 }
 
@@ -135,10 +144,10 @@ static bool same_times(const struct exec_values *a, const struct exec_values *b)
 static void shift(struct engine *e, struct exec *x)
 {
     struct exec_values to = x->v;
-    bool mine = !e->clock.first || x->v.unsure; /* else it is of a time when all was well */
+    bool mine = !e->clock.v.first || x->v.unsure; /* else it is of a time when all was well */
     if (mine) {
-        move_spans(x, e->clock.by_ms, &to);
-        move_waits(x, e->clock.by_ms, &to);
+        move_spans(x, e->clock.v.by_ms, &to);
+        move_waits(x, e->clock.v.by_ms, &to);
     }
     if (x->v.state == EXEC_QUEUED && to.ready_ms > e->now_ms)
         to.ready_ms = e->now_ms > 0 ? e->now_ms : 1; /* nobody has waited since the future */
@@ -159,8 +168,8 @@ static void shift(struct engine *e, struct exec *x)
 /* A machine's clock that went dead is before all jobs were made, and is put right soon. */
 static bool may_return(const struct engine *e, const struct exec *x)
 {
-    return e->clock.far_ms > 0 &&
-           (!e->clock.first || x->job->v.def->schedule->start_ms <= e->now_ms);
+    return e->clock.v.far_ms > 0 &&
+           (!e->clock.v.first || x->job->v.def->schedule->start_ms <= e->now_ms);
 }
 
 /* Slots are dates: they move only where the clock that they were planned by was wrong. */
@@ -168,20 +177,20 @@ static void replan(struct engine *e, struct exec *x)
 {
     if (x->v.state != EXEC_SCHEDULED || x->origin != ORIGIN_SLOT || PLANTED(slot_left_in_future))
         return;
-    if (e->clock.first && x->v.unsure)
+    if (e->clock.v.first && x->v.unsure)
         slot_plan_from_now(e, x, about(e));
-    else if (!e->clock.first && e->clock.by_ms <= -REPLAN_MS)
-        slot_step_back(e, x, e->clock.by_ms, about(e));
+    else if (!e->clock.v.first && e->clock.v.by_ms <= -REPLAN_MS)
+        slot_step_back(e, x, e->clock.v.by_ms, about(e));
     else if (may_return(e, x))
-        slot_return(e, x, e->clock.far_ms, STR("it was planned by a clock that was ahead"));
+        slot_return(e, x, e->clock.v.far_ms, STR("it was planned by a clock that was ahead"));
 }
 
 /* ---- all of memory */
 
 static bool is_concerned(const struct engine *e, const struct exec *x)
 {
-    bool waits = x->v.state == EXEC_QUEUED || e->clock.far_ms > 0;
-    if (e->clock.first && !x->v.unsure && !waits)
+    bool waits = x->v.state == EXEC_QUEUED || e->clock.v.far_ms > 0;
+    if (e->clock.v.first && !x->v.unsure && !waits)
         return false;
     return !exec_is_leased(x->v.state) && !exec_is_final(x->v.state);
 }
@@ -201,8 +210,8 @@ static bool came_since(struct engine *e, struct exec *x)
  * is noted what they wait for: one that waits for something else when its page comes began that since. */
 static void collect(struct engine *e)
 {
-    e->shifts = mem_resize(e->shifts, (e->execs.len + 1) * sizeof *e->shifts);
-    e->shift_count = 0;
+    e->clock.shifts = mem_resize(e->clock.shifts, (e->execs.len + 1) * sizeof *e->clock.shifts);
+    e->clock.shift_count = 0;
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
@@ -211,7 +220,7 @@ static void collect(struct engine *e)
         if (exec_is_leased(x->v.state) || (x->v.state == EXEC_QUEUED && x->v.sla_since_ms != 0))
             shift(e, x);
         else if (is_concerned(e, x))
-            e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
+            e->clock.shifts[e->clock.shift_count++] = (struct shift){x->id, x->v.due_ms};
     }
 }
 
@@ -230,20 +239,22 @@ static bool is_ahead(uint64_t newest_id, int64_t now_ms, int64_t by_ms)
 
 static void begin(struct engine *e)
 {
-    e->clock.by_ms = e->moment.stepped_ms - e->clock.stepped_ms;
-    e->clock.first = e->clock.unsure;
-    if (e->clock.first && is_ahead(id_newest(&e->ids), e->now_ms, DOUBT_MS))
-        e->clock.far_ms = DOUBT_MS;
-    e->clock.stepped_ms = e->moment.stepped_ms;
-    e->clock.unsure = e->moment.unsure;
-    e->clock.mend = false;
-    e->clock.shifting = true;
-    e->clock.done = 0;
-    e->clock.place = e->horizon;
-    e->clock.reading = (e->clock.by_ms <= -REPLAN_MS && !e->clock.first) || e->clock.far_ms > 0;
+    e->clock.v.by_ms = e->moment.stepped_ms - e->clock.v.stepped_ms;
+    e->clock.v.first = e->clock.v.unsure;
+    if (e->clock.v.first && is_ahead(id_newest(&e->ids), e->now_ms, DOUBT_MS))
+        e->clock.v.far_ms = DOUBT_MS;
+    e->clock.v.stepped_ms = e->moment.stepped_ms;
+    e->clock.v.unsure = e->moment.unsure;
+    e->clock.v.mend = false;
+    e->clock.v.shifting = true;
+    e->clock.v.done = 0;
+    e->clock.v.place = e->horizon;
+    e->clock.v.reading =
+        (e->clock.v.by_ms <= -REPLAN_MS && !e->clock.v.first) || e->clock.v.far_ms > 0;
     collect(e);
-    qsort(e->shifts, e->shift_count, sizeof *e->shifts, by_id); /* the same whatever the map does */
-    if (e->clock.by_ms != 0 && owns_first(e))
+    qsort(e->clock.shifts, e->clock.shift_count, sizeof *e->clock.shifts,
+          by_id); /* the same whatever the map does */
+    if (e->clock.v.by_ms != 0 && owns_first(e))
         alert_clock(e, about(e));
 }
 
@@ -256,8 +267,8 @@ static size_t page_max(const struct engine *e)
 
 static void shift_page(struct engine *e)
 {
-    for (size_t left = page_max(e); left > 0 && e->clock.done < e->shift_count; left--) {
-        const struct shift *s = &e->shifts[e->clock.done++];
+    for (size_t left = page_max(e); left > 0 && e->clock.v.done < e->clock.shift_count; left--) {
+        const struct shift *s = &e->clock.shifts[e->clock.v.done++];
         struct exec *x = map_get(&e->execs, s->exec_id);
         if (x == NULL || exec_is_final(x->v.state) || exec_is_leased(x->v.state) ||
             x->v.due_ms != s->due_ms)
@@ -271,23 +282,23 @@ static void shift_page(struct engine *e)
 
 void steps_ask(struct engine *e, struct question_list *list)
 {
-    e->far_question = NULL;
-    if (!e->clock.shifting || e->clock.done < e->shift_count || !e->clock.reading)
+    e->turn.far_question = NULL;
+    if (!e->clock.v.shifting || e->clock.v.done < e->clock.shift_count || !e->clock.v.reading)
         return;
-    e->far_question = ARENA_NEW(e->arena, struct question);
-    *e->far_question = (struct question){
+    e->turn.far_question = ARENA_NEW(e->turn.arena, struct question);
+    *e->turn.far_question = (struct question){
         .kind = ASK_DUE,
-        .after_ms = e->clock.place.due_ms,
-        .after_id = e->clock.place.id,
+        .after_ms = e->clock.v.place.due_ms,
+        .after_id = e->clock.v.place.id,
         .until_ms = WHEN_MAX_MS,
         .limit = page_max(e),
     };
-    *VEC_PUSH(e->arena, list) = e->far_question;
+    *VEC_PUSH(e->turn.arena, list) = e->turn.far_question;
 }
 
 static void replan_far(struct engine *e)
 {
-    const struct answer *a = &e->far_question->answer;
+    const struct answer *a = &e->turn.far_question->answer;
     struct err err; /* a record that makes no sense was reported when it was read; leave it */
     for (size_t i = 0; i < a->job_count; i++)
         adopt_job(e, &a->jobs[i], &err);
@@ -296,9 +307,9 @@ static void replan_far(struct engine *e)
         if (x != NULL)
             replan(e, x);
     }
-    e->clock.reading = a->more && a->live_count > 0;
-    if (e->clock.reading)
-        e->clock.place =
+    e->clock.v.reading = a->more && a->live_count > 0;
+    if (e->clock.v.reading)
+        e->clock.v.place =
             (struct horizon){a->live[a->live_count - 1].due_ms, a->live[a->live_count - 1].id};
 }
 
@@ -309,38 +320,38 @@ static void note_shaken(struct engine *e)
 {
     if (!is_shaken(e, e->moment))
         return;
-    e->clock.shaken_ms = e->clock.at_ms = e->moment.shaken_ms;
+    e->clock.v.shaken_ms = e->clock.v.at_ms = e->moment.shaken_ms;
     if (owns_first(e))
-        e->clock_rec = (struct clock_rec){
+        e->turn.clock_rec = (struct clock_rec){
             .at_ms = e->moment.shaken_ms,
-            .by_ms = e->moment.stepped_ms - e->clock.stepped_ms,
+            .by_ms = e->moment.stepped_ms - e->clock.v.stepped_ms,
         };
 }
 
 /* Nobody in line is younger, but who came while the others moved: they stood behind the future. */
 static void end(struct engine *e)
 {
-    e->clock.shifting = false;
-    e->clock.far_ms = 0;
+    e->clock.v.shifting = false;
+    e->clock.v.far_ms = 0;
     if (e->newest_ready_ms <= e->now_ms)
         return;
     e->newest_ready_ms = e->now_ms;
-    e->clock.mend = e->clock_before.shifting;
+    e->clock.v.mend = e->turn.before.clock.shifting;
 }
 
 void steps_tick(struct engine *e)
 {
     note_shaken(e);
-    bool is_new = e->moment.stepped_ms != e->clock.stepped_ms ||
-                  e->moment.unsure != e->clock.unsure || e->clock.mend;
-    if (!e->clock.shifting && is_new && !e->moment.unsure)
+    bool is_new = e->moment.stepped_ms != e->clock.v.stepped_ms ||
+                  e->moment.unsure != e->clock.v.unsure || e->clock.v.mend;
+    if (!e->clock.v.shifting && is_new && !e->moment.unsure)
         begin(e);
-    if (!e->clock.shifting)
+    if (!e->clock.v.shifting)
         return;
     shift_page(e);
-    if (e->far_question != NULL)
+    if (e->turn.far_question != NULL)
         replan_far(e);
-    if (e->clock.done == e->shift_count && !e->clock.reading)
+    if (e->clock.v.done == e->clock.shift_count && !e->clock.v.reading)
         end(e);
 }
 
@@ -351,14 +362,14 @@ void steps_tick(struct engine *e)
 void steps_load(struct engine *e, struct moment now, uint64_t newest_id)
 {
     e->moment = now;
-    e->clock = (struct clock_values){.stepped_ms = now.stepped_ms, .unsure = now.unsure};
+    e->clock.v = (struct clock_values){.stepped_ms = now.stepped_ms, .unsure = now.unsure};
     if (!now.unsure && is_ahead(newest_id, now.wall_ms, REPLAN_MS)) {
-        e->clock.mend = true;
-        e->clock.far_ms = REPLAN_MS;
+        e->clock.v.mend = true;
+        e->clock.v.far_ms = REPLAN_MS;
     }
 }
 
 void engine_load_clock(struct engine *e, const struct clock_rec *rec)
 {
-    e->clock.at_ms = rec->at_ms;
+    e->clock.v.at_ms = rec->at_ms;
 }

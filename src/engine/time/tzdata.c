@@ -4,17 +4,22 @@
  * an edit, but without a new version: nothing that was submitted differs. The slot ahead of each is
  * put where it belongs by the new rules. What a turn did of this is undone with it and done again by
  * the next. What lies beyond the horizon is looked at when it is read. */
+#include "engine/time/tzdata.h"
 #include "base/mem.h"
-#include "engine/core/internal.h"
+#include "engine/core/exec.h"
+#include "engine/core/model.h"
+#include "engine/core/undo.h"
+#include "engine/submit/definition.h"
+#include "engine/time/slots.h"
 
 #include <stdlib.h>
 
 void engine_renew_zone(struct engine *e, const struct zone *old, const struct zone *newer)
 {
-    size_t count = e->zone_news_count + 1;
-    e->zone_news = mem_resize(e->zone_news, count * sizeof *e->zone_news);
-    e->zone_news[e->zone_news_count] = (struct zone_news){old, newer};
-    e->zone_news_count = count;
+    size_t count = e->zones.count + 1;
+    e->zones.news = mem_resize(e->zones.news, count * sizeof *e->zones.news);
+    e->zones.news[e->zones.count] = (struct zone_news){old, newer};
+    e->zones.count = count;
 }
 
 /* Undo puts back the definition from before the turn, and commit frees that one; one in between is
@@ -43,11 +48,11 @@ static void renew_jobs(struct engine *e, const struct zone_news *news)
 
 void zones_renew(struct engine *e)
 {
-    if (!e->resettle && e->zone_news_count == 0)
+    if (!e->zones.resettle && e->zones.count == 0)
         return;
-    for (size_t i = 0; i < e->zone_news_count; i++)
-        renew_jobs(e, &e->zone_news[i]);
-    struct exec **stray = ARENA_ARRAY(e->arena, struct exec *, e->execs.len);
+    for (size_t i = 0; i < e->zones.count; i++)
+        renew_jobs(e, &e->zones.news[i]);
+    struct exec **stray = ARENA_ARRAY(e->turn.arena, struct exec *, e->execs.len);
     size_t count = 0;
     MAP_EACH(&e->execs, slot)
     {
@@ -61,8 +66,8 @@ void zones_renew(struct engine *e)
 
 void zones_renewed(struct engine *e)
 {
-    free(e->zone_news);
-    e->zone_news = NULL;
-    e->zone_news_count = 0;
-    e->resettle = false;
+    free(e->zones.news);
+    e->zones.news = NULL;
+    e->zones.count = 0;
+    e->zones.resettle = false;
 }

@@ -1,0 +1,18 @@
+/* deadlines.h - executions that should have started by a moment. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct exec;
+
+enum { NO_DEADLINE_MS = -1 };
+
+/* The next moment by which the execution should have started, or else is late or expires. */
+int64_t deadline_ms(const struct exec *x);
+/* When the execution expires unless it has started; NO_DEADLINE_MS: never. */
+int64_t expiry_ms(const struct exec *x);
+/* Marks the execution late when it is, and ends it when it may not start any more. True: it is
+ * over. */
+bool deadline_pass(struct engine *e, struct exec *x);
