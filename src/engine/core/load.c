@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the store holds has a right to its lane: lanes_max is for what is new. Its record comes
  * without the payload, and half a definition must not be given to a worker: none of it is kept, and
@@ -160,6 +161,16 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     return e->horizon.due_ms;
 }
 
+/* An engine of another process has other epochs, and one that this process had before another turn, or moment. */
+static uint64_t make_voice(const struct engine *e)
+{
+    uint64_t parts[PARTITIONS_MAX + 2];
+    memcpy(parts, e->epochs, sizeof e->epochs);
+    parts[PARTITIONS_MAX] = e->turn;
+    parts[PARTITIONS_MAX + 1] = (uint64_t)e->loaded.boot_ms;
+    return str_hash(str_of((const char *)parts, sizeof parts));
+}
+
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms)
 {
@@ -170,6 +181,7 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
         if (alive_ms[i] != 0)
             e->alive_ms[i] = alive_ms[i];
     }
+    e->voice = make_voice(e);
 }
 
 void engine_load_tokens(struct engine *e, uint64_t token_floor)
