@@ -164,6 +164,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->past = (struct past){0};
     e->step = (struct operation_step){0};
     e->horizon_before = e->horizon;
+    e->bucket_before = e->bucket;
     e->retain_before = e->retain;
     e->calendar_changes_before = e->calendar_changes;
     memset(&e->touched, 0, sizeof e->touched);

@@ -566,6 +566,7 @@ struct engine {
     int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
     struct moment loaded;
     uint32_t bucket;      /* of the newest job; the next one goes to the next */
+    uint32_t bucket_before;
     uint64_t turn;        /* of the newest commit */
     uint64_t polls;       /* polls decided so far; marks what one of them listed */
     uint64_t grants;      /* leases granted so far */

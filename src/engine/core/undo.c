@@ -300,6 +300,7 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_CALENDAR, undo_calendar);
     e->calendar_changes = e->calendar_changes_before;
     e->horizon = e->horizon_before;
+    e->bucket = e->bucket_before; /* decided again, everything goes to the same partitions */
     e->retain = e->retain_before;
     e->clock = e->clock_before;
     e->newest_ready_ms = e->newest_ready_before_ms;
