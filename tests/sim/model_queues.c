@@ -13,11 +13,15 @@ static bool has_settings(const struct model *m, struct str name)
     return rec.paused || rec.concurrency > 0;
 }
 
+static bool is_work(const struct model_exec *x, struct str queue)
+{
+    return (x->is_letter || !exec_is_final(x->rec.state)) && str_eq(x->rec.queue, queue);
+}
+
 static bool has_work(const struct model *m, struct str name)
 {
     for (size_t i = 0; i < m->execs.len; i++) {
-        const struct model_exec *x = m->execs.items[i];
-        if ((x->is_letter || !exec_is_final(x->rec.state)) && str_eq(x->rec.queue, name))
+        if (is_work(m->execs.items[i], name))
             return true;
     }
     return false;
@@ -48,14 +52,28 @@ static void drop_settings(struct model *m, struct str name)
     m->queues.len = kept;
 }
 
-/* Among several servers each forgets its own part, and may not have heard yet what others have. */
+/* Among several servers each forgets its own part, by what is in its own partitions. Only a delete is for all of
+ * them: then nothing may be left anywhere, but for what came while its turn was under way. */
+static const struct model_exec *left_behind(const struct model *m, struct str name, bool deleted,
+                                            const struct turn_view *view)
+{
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        bool own = partition_has(&view->owned, x->rec.id);
+        if (is_work(x, name) && (own || (deleted && x->changed_turn < view->turn)))
+            return x;
+    }
+    return NULL;
+}
+
 static void check_gone(struct world *w, const struct queue_gone *gone, const struct turn_view *view)
 {
     bool deleted = is_deleted(view, gone->name);
+    const struct model_exec *left = left_behind(&w->model, gone->name, deleted, view);
     saw(deleted ? SAW_QUEUE_DELETED : SAW_QUEUE_FORGOTTEN);
     SAY(w, "store", "queue '%.*s' is %s", STR_ARG(gone->name), deleted ? "deleted" : "forgotten");
-    PROMISE(w, w->cluster || !has_work(&w->model, gone->name),
-            "queue '%.*s' was forgotten, and has work or dead letters", STR_ARG(gone->name));
+    PROMISE(w, left == NULL, "queue '%.*s' was %s, and has %s", STR_ARG(gone->name),
+            deleted ? "deleted" : "forgotten", exec_label(w, left->rec.id));
     PROMISE(w, deleted || !gone->settings || !has_settings(&w->model, gone->name),
             "queue '%.*s' was forgotten with its settings, and nobody asked for that",
             STR_ARG(gone->name));

@@ -144,7 +144,11 @@ static uint64_t heard_of(uint64_t before, const struct sim_link *link,
 {
     if (reply->epochs == NULL)
         return 0;
-    return !reply->provisional && link->seq > before ? link->seq : before;
+    if (reply->provisional)
+        return before;
+    if (reply->heard_as > 0)
+        return reply->heard_as;
+    return before >= POLL_HEARD_AS || link->seq > before ? link->seq : before;
 }
 
 static void take_word(struct sim_poller *p, const struct sim_link *link,

@@ -136,8 +136,6 @@ static void draw_cluster(struct world *w)
         draw_storms(w);
     else
         w->scene.lags = pick(w, 6) == 0;
-    if (w->scene.lags) /* permits that were granted in lost turns are not all given back yet */
-        w->scene.limit_permille = 0;
     draw_inbox(w);
 }
 

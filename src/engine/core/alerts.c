@@ -67,7 +67,7 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
         h->told_ms = e->boot_ms;
     struct alert_rec *alert = VEC_PUSH(e->turn.arena, &e->turn.alerts.raised);
     *alert = (struct alert_rec){
-        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
         .at_ms = e->now_ms,
         .kind = kind,
         .level = level,

@@ -137,6 +137,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
         .before = {.clock = e->clock.v,
                    .newest_ready_ms = e->newest_ready_ms,
                    .horizon = e->horizon,
+                   .bucket = e->bucket,
                    .retain = e->retain,
                    .post = e->inbox.post,
                    .calendar_changes = e->calendars.changes},

@@ -23,6 +23,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the store holds has a right to its lane: lanes_max is for what is new. Its record comes
  * without the payload, and half a definition must not be given to a worker: none of it is kept, and
@@ -158,7 +159,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     e->owned = e->ready.limits.owned = owned;
     e->shared = owned.count > 1;
     if (owned.bits != 0)
-        e->newest.bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
+        e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
     steps_load(e, now, id_floor);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
@@ -175,6 +176,16 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     return e->horizon.due_ms;
 }
 
+/* An engine of another process has other epochs, and one that this process had before another turn, or moment. */
+static uint64_t make_voice(const struct engine *e)
+{
+    uint64_t parts[PARTITIONS_MAX + 2];
+    memcpy(parts, e->tenure.epochs, sizeof e->tenure.epochs);
+    parts[PARTITIONS_MAX] = e->newest.turn;
+    parts[PARTITIONS_MAX + 1] = (uint64_t)e->loaded.boot_ms;
+    return str_hash(str_of((const char *)parts, sizeof parts));
+}
+
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms)
 {
@@ -185,6 +196,7 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
         if (alive_ms[i] != 0)
             e->tenure.alive_ms[i] = alive_ms[i];
     }
+    e->voice = make_voice(e);
 }
 
 void engine_load_tokens(struct engine *e, uint64_t token_floor)

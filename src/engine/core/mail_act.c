@@ -87,9 +87,9 @@ static void reject(struct engine *e, const struct inbox_rec *rec, const char *re
         char id[ID_TEXT_MAX];
         head = arena_printf(e->turn.arena, "cancel %s", id_format(id, ID_JOB, rec->about).ptr);
     }
-    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
+    e->bucket = partition_next_bucket(&e->owned, e->bucket);
     *VEC_PUSH(e->turn.arena, &e->turn.mail.rejected) = (struct rejected_rec){
-        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
         .at_ms = e->now_ms,
         .inbox_id = ticket_of(rec),
         .team = rec->name,

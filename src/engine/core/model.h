@@ -24,7 +24,6 @@ struct newest_numbers {
     uint64_t poll;    /* polls decided; marks the leases that one of them listed */
     uint64_t grant;   /* leases granted */
     uint64_t parking; /* polls parked */
-    uint32_t bucket;  /* of the newest job; the next job goes to the next bucket */
 };
 
 /* Per partition, what came with its ownership (`struct ownership`). */
@@ -40,8 +39,10 @@ struct engine {
     struct partition_set owned;
     bool shared; /* other servers may own the partitions that this one does not */
     struct tenure tenure;
+    uint64_t voice; /* in a cluster, tells this engine from those before and after it */
     struct moment loaded;
     struct newest_numbers newest;
+    uint32_t bucket; /* of the newest job; the next job goes to the next bucket */
     uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
     uint64_t lost_turns;  /* turns that the store lost; the next turn raises an alert about them */
     struct map jobs;

@@ -261,9 +261,9 @@ void decide_operate(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_BUSY, "there are as many operations under way as there may be");
         return;
     }
-    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
+    e->bucket = partition_next_bucket(&e->owned, e->bucket);
     struct operation *op = operation_new(e, &(struct operation_rec){
-                                                .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
+                                                .id = id_next(&e->ids, e->now_ms, e->bucket),
                                                 .kind = cmd->operate.kind,
                                                 .state = OPERATION_RUNNING,
                                                 .filter = cmd->operate.filter,

@@ -21,6 +21,7 @@ struct turn_before {
     struct clock_values clock;
     int64_t newest_ready_ms;
     struct horizon horizon;
+    uint32_t bucket;
     struct retain retain;
     struct post post;
     uint32_t calendar_changes;

@@ -432,6 +432,7 @@ void engine_undo(struct engine *e)
     undo_pass(e, UNDO_CALENDARS);
     e->calendars.changes = e->turn.before.calendar_changes;
     e->horizon = e->turn.before.horizon;
+    e->bucket = e->turn.before.bucket; /* decided again, all jobs go to the same partitions */
     e->retain = e->turn.before.retain;
     e->clock.v = e->turn.before.clock;
     e->newest_ready_ms = e->turn.before.newest_ready_ms;

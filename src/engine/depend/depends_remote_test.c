@@ -200,7 +200,7 @@ static const struct submission *submit_both(struct world *w, const struct submis
     world_own(w, partition_all(2));
     *ret_up = SUBMIT(w);
     world_turn(w);
-    w->engine->newest.bucket = partition_first_bucket(2, 1) - 1; /* the next goes behind this */
+    w->engine->bucket = partition_first_bucket(2, 1) - 1; /* the next goes behind this */
     const struct submission *first = SUBMIT(w);
     world_turn(w);
     const struct dependency_wish both[] = {

@@ -296,6 +296,35 @@ TEST(a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
+/* Two polls of before came late, and the first of them was answered by us: its number is not what our answer is known
+ * by. */
+TEST(an_answer_of_the_engine_before_us_is_not_ours)
+{
+    CLUSTER(w);
+    struct fake f = HIRE(&w);
+    struct asked *before = ask_poll(&w, &f, 0);
+    before->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    uint64_t heard_before = reply_of(before)->heard_as;
+    const struct submission *job = SUBMIT(&w);
+    fake_start(&w, &f);
+    f.held_count = 0; /* polls that were written before the lease was read */
+    take_over(&w, 4 * w.options.lease_ms);
+    struct asked *first = ask_poll(&w, &f, 0);
+    first->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    f.heard = heard_before;
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    f.heard = reply_of(first)->heard_as;
+    assert_true(f.heard >= POLL_HEARD_AS && f.heard < 2 * POLL_HEARD_AS &&
+                f.heard != heard_before);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
 /* The attempt's time was over when its worker named it for the first time: it is not renewed any more, but its
  * end comes as near as that of any other. */
 TEST(so_does_one_that_names_it_after_its_timeout)

@@ -158,9 +158,11 @@ static void say_granted(struct engine *e, const struct permit *p)
     rec->from = p->v.ask;
 }
 
-static bool has_room(const struct permit *p)
+static bool has_room(const void *arg, struct heap_node *place)
 {
+    const struct permit *p = CONTAINER_OF(place, struct permit, place);
     const struct home *home = p->home;
+    (void)arg;
     const struct limit *limit = home->limit;
     if (home->queue != NULL)
         return home->queue->v.concurrency == 0 || home->queue->held < home->queue->v.concurrency;
@@ -169,10 +171,13 @@ static bool has_room(const struct permit *p)
     return home->kind == LIMIT_RATE ? !limit->v.shut : limit->held < p->v.max;
 }
 
+/* What another limit, a breaker or a pause holds back would leave the room to work that comes later. Work that has its
+ * permits needs no room. */
 static bool track_is_before(const struct track *track, const struct permit *p)
 {
-    const struct heap_item *best = heap_min(&track->heap);
-    return best != NULL && best->key < (uint64_t)p->v.rank;
+    bool could_start = track->main == NULL && heap_holds(&track->order);
+    return could_start && track->lane->gate == GATE_OPEN &&
+           heap_min(&track->heap)->key < (uint64_t)p->v.rank;
 }
 
 static bool lanes_are_before(const struct queue *q, const struct permit *p)
@@ -219,12 +224,14 @@ static void grant(struct engine *e, struct permit *p)
     ready_limit(&e->ready, limit, &started);
 }
 
+/* Jobs that share a key may each say how many at once: one that bears few is in nobody's way. There are no more
+ * requests to look at than the servers together may have of the key. */
 static void grant_home(struct engine *e, const struct home *home, bool all)
 {
     const struct heap_item *first;
-    while ((first = heap_min(&home->asks)) != NULL) {
+    while ((first = heap_find(&home->asks, has_room, NULL)) != NULL) {
         struct permit *p = CONTAINER_OF(first->node, struct permit, place);
-        if (!has_room(p) || (!all && is_behind_ours(p)))
+        if (!all && is_behind_ours(p))
             return;
         grant(e, p);
     }

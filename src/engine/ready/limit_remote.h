@@ -9,7 +9,7 @@
  *     that ends it, and leases count as ever. So when the partitions part, the new home knows;
  *   - where the home is elsewhere, the execution that a worker could have now leaves its track and asks
  *     (INBOX_ASK). The home keeps the request, and grants it when it is its turn (INBOX_GRANT), in
- *     the order of ranks, its own work included. The execution is then the next for a worker, and gives
+ *     the order of ranks, its own work included as far as nothing else holds that back. The execution is then the next for a worker, and gives
  *     the permit back in the commit that ends its lease (INBOX_FREE), or when no worker took it for a
  *     while. A rate has nothing to give back: the home lets requests through one by one.
  *

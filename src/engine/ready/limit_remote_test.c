@@ -133,6 +133,53 @@ TEST(who_waits_longest_is_next_wherever_it_is)
     assert_int_equal(state_of(&d.a, second->exec_id), EXEC_RUNNING);
 }
 
+TEST(work_that_another_limit_holds_back_is_not_before_others)
+{
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    limit_queue(&d.a, queue, 1);
+    limit_queue(&d.b, queue, 1);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.a, .queue = queue);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    SUBMIT(&d.a, .queue = queue, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    duo_pass(&d, 1000);
+    const struct submission *next = SUBMIT(&d.b, .queue = queue);
+    settle(&d, &a, &b);
+    duo_pass(&d, 1000);
+    const struct submission *last = SUBMIT(&d.a, .queue = queue);
+    settle(&d, &a, &b);
+    struct crew idle = crew_hire(&d.a, 1);
+    crew_poll(&d.a, &idle);
+    world_turn(&d.a);
+    crew_end(&d.a, &a, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.b, next->exec_id), EXEC_RUNNING);
+    assert_int_equal(state_of(&d.a, last->exec_id), EXEC_QUEUED);
+}
+
+TEST(a_request_that_bears_few_is_not_in_the_way_of_one_that_bears_more)
+{
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 3);
+    settle(&d, &a, &b);
+    const struct submission *strict = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    const struct submission *lax = SUBMIT(&d.b, .key = FAR_KEY, .limit = 3);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.b, strict->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&d.b, lax->exec_id), EXEC_RUNNING);
+    crew_end(&d.a, &a, 0, OUTCOME_SUCCEEDED);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.b, strict->exec_id), EXEC_RUNNING);
+}
+
 TEST(a_home_that_starts_anew_grants_nothing_twice)
 {
     DUO(d);

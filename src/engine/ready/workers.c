@@ -183,9 +183,9 @@ void decide_register(struct engine *e, struct command *cmd)
                      e->options.workers_max);
         return;
     }
-    e->newest.bucket = partition_next_bucket(&e->owned, e->newest.bucket);
+    e->bucket = partition_next_bucket(&e->owned, e->bucket);
     struct worker_rec rec = {
-        .id = id_next(&e->ids, e->now_ms, e->newest.bucket),
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
         .name = hello->name,
         .queues = join_lines(e->turn.arena, hello->queues, hello->queue_count),
         .handlers = join_lines(e->turn.arena, hello->handlers, hello->handler_count),
@@ -222,13 +222,21 @@ struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
     return reply;
 }
 
-void worker_told(struct engine *e, struct worker *w, const struct command *cmd)
+/* Of all that this engine says to the worker about what it owns, until it has to be provisional. */
+static uint64_t heard_as(const struct engine *e, const struct worker *w)
 {
-    if (w->v.told_seq != 0)
-        return;
-    if (e->turn.arena != NULL)
-        touch_worker(e, w);
-    w->v.told_seq = cmd->poll.seq;
+    return POLL_HEARD_AS | ((e->voice + w->v.told_seq) & (POLL_HEARD_AS - 1));
+}
+
+void worker_told(struct engine *e, struct worker *w, struct command *cmd)
+{
+    if (w->v.told_seq == 0) {
+        if (e->turn.arena != NULL)
+            touch_worker(e, w);
+        w->v.told_seq = cmd->poll.seq;
+    }
+    if (is_one_of_many(e))
+        cmd->reply.poll.heard_as = heard_as(e, w);
 }
 
 void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms)
@@ -501,10 +509,14 @@ static void poll_provisionally(struct engine *e, struct command *cmd)
         command_done(e, cmd);
 }
 
-/* The worker has read an answer of ours that said what we own. */
-static bool has_heard(const struct worker *w, const struct poll *poll)
+/* The worker has read an answer of ours that said what we own. An older worker names a poll of its own that was
+ * answered: by us, unless several of its polls were held back on their way and went to another engine first. */
+static bool has_heard(const struct engine *e, const struct worker *w, const struct poll *poll)
 {
-    return poll->heard != 0 && w->v.told_seq != 0 && poll->heard >= w->v.told_seq;
+    if (poll->heard == 0 || w->v.told_seq == 0)
+        return false;
+    return poll->heard >= POLL_HEARD_AS ? poll->heard == heard_as(e, w)
+                                        : poll->heard >= w->v.told_seq;
 }
 
 /* The first poll that we hear of a worker tells us of its predecessor, too. */
@@ -530,7 +542,7 @@ void decide_poll(struct engine *e, struct command *cmd)
         return;
     }
     bury_predecessor(e, w);
-    bool heard = has_heard(w, poll);
+    bool heard = has_heard(e, w, poll);
     answer_parked(e, w);
     answer_open(e, w);
     touch_worker(e, w);

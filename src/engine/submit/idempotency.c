@@ -77,7 +77,7 @@ void idempotency_ask(struct engine *e, struct command *cmd, struct question_list
     cmd->once.asked = cmd->once.original = NULL;
     cmd->once.replayed = false;
     if (cmd->once.key.len > 0)
-        ask(e, cmd, &cmd->once, id_next(&e->ids, e->now_ms, e->newest.bucket),
+        ask(e, cmd, &cmd->once, id_next(&e->ids, e->now_ms, e->bucket),
             &(struct answered){.turn = e->newest.turn + 1}, list);
 }
 

@@ -38,16 +38,16 @@ static uint32_t bucket_for(const struct engine *e, const struct submission *item
     bool is_ahead = e->ids.last_ms > e->now_ms - ID_EPOCH_MS + AHEAD_MAX_MS;
     if (home < PARTITIONS_MAX && !is_ahead && (set.bits >> home & 1) != 0)
         set.bits = UINT64_C(1) << home;
-    return partition_next_bucket(&set, e->newest.bucket);
+    return partition_next_bucket(&set, e->bucket);
 }
 
 /* Ids are given before the claims are taken, because a claim names its holder. A job and its
  * executions share a bucket, so they will always have the same owner. */
 static void give_ids(struct engine *e, struct submission *item)
 {
-    e->newest.bucket = bucket_for(e, item);
-    item->job_id = id_next(&e->ids, e->now_ms, e->newest.bucket);
-    item->exec_id = id_next(&e->ids, e->now_ms, e->newest.bucket);
+    e->bucket = bucket_for(e, item);
+    item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
+    item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
     item->rc = RC_OK;
     item->err = NULL;
     item->existing = false;

@@ -187,25 +187,10 @@ static void print_calendars(struct printer *p, const struct delta *d)
     }
 }
 
-static bool is_same_number(const struct counter *a, const struct counter *b)
+static void print_counter(struct printer *p, const struct counter *c)
 {
-    return a->kind == b->kind && a->state == b->state && str_eq(a->queue, b->queue);
-}
-
-/* With the sum over all partitions: a turn that is decided again gives other ids, in other partitions. */
-static void print_counter(struct printer *p, const struct delta *d, size_t at)
-{
-    const struct counter *c = &d->counters[at];
-    int64_t sum = 0;
-    for (size_t i = 0; i < d->counter_count; i++) {
-        if (!is_same_number(c, &d->counters[i]))
-            continue;
-        if (i < at)
-            return;
-        sum += d->counters[i].value;
-    }
-    buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)c->kind, STR_ARG(c->queue),
-               c->state, sum);
+    buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 " in %" PRIu32 "\n", (int)c->kind,
+               STR_ARG(c->queue), c->state, c->value, c->partition);
 }
 
 static void print_claims_and_counters(struct printer *p, const struct delta *d)
@@ -221,7 +206,7 @@ static void print_claims_and_counters(struct printer *p, const struct delta *d)
         buf_printf(p->out, " %" PRId64 "\n", d->claims[i].until_ms);
     }
     for (size_t i = 0; i < d->counter_count; i++)
-        print_counter(p, d, i);
+        print_counter(p, &d->counters[i]);
     for (size_t i = 0; i < d->queue_gone_count; i++)
         buf_printf(p->out, "queue %.*s gone %d\n", STR_ARG(d->queues_gone[i].name),
                    (int)d->queues_gone[i].settings);

@@ -445,6 +445,7 @@ static const struct field reply_fields[] = {
     /* A server that is alone with its store sends none of these, nor does an older one. */
     {FIELD("partitions", struct poll_reply, owned), .kind = FIELD_OWN, .read = read_partitions},
     {FIELD("epochs", struct poll_reply, epochs), .kind = FIELD_OWN, .read = read_epochs},
+    {FIELD("heard_as", struct poll_reply, heard_as), .kind = FIELD_INT, .min = 1, .max = INT64_MAX},
     {FIELD("provisional", struct poll_reply, provisional), .kind = FIELD_BOOL},
     LIST("kept", struct poll_reply, kept, kept_count, held_list),
     {FIELD("backlog", struct poll_reply, backlog), .kind = FIELD_INT, .max = UINT32_MAX},

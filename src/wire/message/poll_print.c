@@ -190,6 +190,8 @@ static void print_cluster(struct json_writer *w, const struct poll_reply *reply)
     print_partitions(w, &reply->owned);
     if (reply->epochs != NULL)
         print_epochs(w, reply);
+    if (reply->heard_as > 0)
+        json_put_int(w, "heard_as", (int64_t)reply->heard_as);
     json_put_int(w, "backlog", reply->backlog);
     if (reply->server.len > 0)
         json_put_str(w, "server", reply->server);

@@ -124,16 +124,18 @@ TEST(a_server_that_owns_nothing_says_so, clear)
 TEST(a_server_says_under_which_epochs_it_speaks, clear)
 {
     uint64_t epochs[PARTITIONS_MAX] = {[0] = 7, [5] = INT64_MAX};
-    const struct poll_reply reply = {.owned = {.count = 16, .bits = 1}, .epochs = epochs};
+    const struct poll_reply reply = {
+        .owned = {.count = 16, .bits = 1}, .epochs = epochs, .heard_as = POLL_HEARD_AS + 7};
     struct poll_reply back;
     poll_reply_print(&out, &reply);
     assert_true(str_eq(
         buf_str(&out),
         STR("{\"leases\":[],\"stop\":[],\"results\":[],\"drain\":false,\"partitions\":{\"count\":16,\"owned\":[0]},"
             "\"epochs\":[{\"partition\":0,\"epoch\":7},{\"partition\":5,\"epoch\":9223372036854775807}],"
-            "\"backlog\":0}")));
+            "\"heard_as\":4503599627370503,\"backlog\":0}")));
     assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
     assert_memory_equal(back.epochs, epochs, sizeof epochs);
+    assert_int_equal(back.heard_as, POLL_HEARD_AS + 7);
     assert_false(back.provisional);
 }
 
@@ -174,6 +176,7 @@ TEST(an_older_server_says_nothing_about_epochs, clear)
         poll_reply_parse(STR("{\"partitions\":{\"count\":16,\"owned\":[1]}}"), &arena, &back, NULL),
         RC_OK);
     assert_null(back.epochs);
+    assert_int_equal(back.heard_as, 0);
     assert_false(back.provisional);
     assert_int_equal(back.kept_count, 0);
 }

@@ -85,6 +85,7 @@ struct fake_server {
     struct fake_server **peers; /* all of them, to hand polls on to */
     size_t peer_count;
     const uint64_t *epochs; /* that it names; NULL: none */
+    uint64_t heard_as;      /* of its answers; 0: it is of a version that gives none */
     bool provisional;       /* may not decide: takes no results, owns nothing */
     bool keeps;             /* what is held, while it is provisional */
     bool older;             /* refuses what was not known in the first version */
@@ -144,6 +145,7 @@ static inline struct poll_reply fake_plain(const struct fake_server *f)
         .drain = f->drain,
         .owned = f->provisional ? nothing : f->owned,
         .epochs = f->epochs,
+        .heard_as = f->heard_as,
         .provisional = f->provisional,
         .kept = f->poll.held,
         .kept_count = f->provisional && f->keeps ? f->poll.held_count : 0,

@@ -220,7 +220,11 @@ uint64_t poller_heard(uint64_t before, const struct link *link, const struct pol
 {
     if (reply->epochs == NULL)
         return 0;
-    return !reply->provisional && link->seq > before ? link->seq : before;
+    if (reply->provisional)
+        return before;
+    if (reply->heard_as > 0)
+        return reply->heard_as;
+    return before >= POLL_HEARD_AS || link->seq > before ? link->seq : before;
 }
 
 struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope)

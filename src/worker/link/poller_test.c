@@ -429,6 +429,22 @@ TEST(what_was_heard_is_told_to_who_names_epochs, set_up, tear_down)
     assert_int_equal(o->server->poll.heard, 0);
 }
 
+TEST(an_answer_is_known_by_the_number_that_it_gave_itself, set_up, tear_down)
+{
+    struct owner *o = *state;
+    static const uint64_t epochs[PARTITIONS_MAX] = {1};
+    o->server->owned = partition_all(1);
+    o->server->epochs = epochs;
+    o->server->heard_as = POLL_HEARD_AS + 5;
+    start(o);
+    FAKE_WAIT(o->server, o->server->poll.heard == POLL_HEARD_AS + 5 && o->server->parked != NULL);
+    o->server->heard_as = 0; /* an older one has taken its place */
+    uint64_t answered = o->server->seq;
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->seq > answered && o->server->parked != NULL);
+    assert_int_equal(o->server->poll.heard, answered);
+}
+
 /* Two take turns behind one address. */
 TEST(what_one_server_said_is_not_told_to_another_as_heard, set_up, tear_down)
 {
