@@ -6,6 +6,7 @@
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "base/words.h"
 #include "job/dependency.h"
 #include "job/failure.h"
 #include "job/sla.h"
@@ -197,21 +198,20 @@ bool spec_recurs(const struct spec *spec);
  * share of the stagger are for the engine to say. */
 struct schedule spec_schedule(const struct spec *spec, const struct zone *zone);
 
-struct str on_conflict_name(enum on_conflict on_conflict);
-bool on_conflict_parse(struct str name, enum on_conflict *ret_on_conflict);
+/* Each enum of a job document as users write it. */
+extern const struct words retry_policy_words;
+extern const struct words overlap_words;
 struct str overlap_name(enum overlap overlap);
-bool overlap_parse(struct str name, enum overlap *ret_overlap);
-struct str misfire_policy_name(enum misfire_policy policy);
-bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy);
+extern const struct words on_conflict_words;
+extern const struct words misfire_policy_words;
+extern const struct words cron_gap_words;
+extern const struct words cron_fold_words;
 
 /* When the first execution is due: now_ms at the earliest. */
 int64_t spec_due_ms(const struct spec *spec, int64_t now_ms);
 
 /* Tags as the stores keep and search them: "\nkey:value\nkey:value\n", or empty. */
 struct str spec_tags_text(const struct spec *spec, struct arena *arena);
-
-struct str retry_policy_name(enum retry_policy policy);
-bool retry_policy_parse(struct str name, enum retry_policy *ret_policy);
 
 /* Whether such a failure is tried again while attempts remain. What is named in retry_on is, unless
  * whoever failed has said that it cannot help. */

@@ -142,31 +142,38 @@ static void read_tags(const struct fields *f, const struct field_place *at,
 static void read_schedule(const struct fields *f, const struct field_place *at,
                           const struct json *value, void *into)
 {
-    enum { AT = 1, DELAY = 2, EVERY = 4, CRON = 8, TIMEZONE = 16, SECONDS = 32 }; /* bits of them */
+    enum { AT, DELAY, EVERY, CRON, TIMEZONE, SECONDS };
     static const struct field schedule_fields[] = {
-        {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
-        {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION, .max = SPEC_DURATION_MAX_MS},
-        {FIELD("every", struct spec, when_ms), .kind = FIELD_DURATION, .min = SPEC_EVERY_MIN_MS,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("cron", struct spec, cron_text), .kind = FIELD_LINE, .min = 1,
-         .max = CRON_TEXT_BYTES_MAX},
-        {FIELD("timezone", struct spec, timezone), .kind = FIELD_LINE, .min = 1,
-         .max = SPEC_NAME_MAX},
-        {FIELD("seconds", struct spec, seconds), .kind = FIELD_BOOL},
+        [AT] = {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
+        [DELAY] = {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION,
+                   .max = SPEC_DURATION_MAX_MS},
+        [EVERY] = {FIELD("every", struct spec, when_ms), .kind = FIELD_DURATION,
+                   .min = SPEC_EVERY_MIN_MS, .max = SPEC_DURATION_MAX_MS},
+        [CRON] = {FIELD("cron", struct spec, cron_text), .kind = FIELD_LINE, .min = 1,
+                  .max = CRON_TEXT_BYTES_MAX},
+        [TIMEZONE] = {FIELD("timezone", struct spec, timezone), .kind = FIELD_LINE, .min = 1,
+                      .max = SPEC_NAME_MAX},
+        [SECONDS] = {FIELD("seconds", struct spec, seconds), .kind = FIELD_BOOL},
     };
+    static const enum when_kind whens[] = {
+        [AT] = WHEN_AT, [DELAY] = WHEN_DELAY, [EVERY] = WHEN_EVERY, [CRON] = WHEN_CRON};
     struct spec *spec = into;
     uint64_t seen = fields_read(f, at, value, schedule_fields, COUNT_OF(schedule_fields), spec);
-    uint64_t kind = seen & (AT | DELAY | EVERY | CRON);
-    if ((kind & (kind - 1)) != 0)
+    unsigned kinds = 0;
+    unsigned kind = CRON;
+    for (unsigned i = AT; i <= CRON; i++) {
+        if (fields_seen(seen, i) && kinds++ == 0)
+            kind = i;
+    }
+    bool is_cron = kinds == 1 && kind == CRON;
+    if (kinds > 1)
         fields_fail(f, at, "must have only one of at, delay, every and cron");
-    else if (kind == 0 && value->kind == JSON_OBJECT)
+    else if (kinds == 0 && value->kind == JSON_OBJECT)
         fields_fail(f, at, "must have one of at, delay, every and cron");
-    else if ((seen & (TIMEZONE | SECONDS)) != 0 && kind != CRON)
+    else if ((fields_seen(seen, TIMEZONE) || fields_seen(seen, SECONDS)) && !is_cron)
         fields_fail(f, at, "must have timezone and seconds only beside cron");
-    spec->when = kind == AT      ? WHEN_AT
-                 : kind == DELAY ? WHEN_DELAY
-                 : kind == EVERY ? WHEN_EVERY
-                                 : WHEN_CRON;
+    spec->when =
+        kinds == 1 ? whens[kind] : WHEN_CRON; /* what is wrong in an expression is told, too */
 }
 
 /* When the whole document is known: H in an expression stands for the job's name. */
@@ -183,80 +190,28 @@ static void parse_cron(const struct fields *f, struct spec *spec)
         field_error(f->errors, f->arena, STR("schedule.timezone"), "%s", err.text);
 }
 
-static void read_gap(const struct fields *f, const struct field_place *at, const struct json *value,
-                     void *into)
-{
-    enum cron_gap *gap = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (str_eq(value->string, STR("skip")))
-        *gap = CRON_GAP_SKIP;
-    else if (!str_eq(value->string, STR("after")))
-        fields_fail(f, at, "must be one of after and skip");
-}
-
-static void read_fold(const struct fields *f, const struct field_place *at,
-                      const struct json *value, void *into)
-{
-    enum cron_fold *fold = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (str_eq(value->string, STR("second")))
-        *fold = CRON_FOLD_SECOND;
-    else if (str_eq(value->string, STR("both")))
-        *fold = CRON_FOLD_BOTH;
-    else if (!str_eq(value->string, STR("first")))
-        fields_fail(f, at, "must be one of first, second and both");
-}
-
 static void read_dst(const struct fields *f, const struct field_place *at, const struct json *value,
                      void *into)
 {
     static const struct field dst_fields[] = {
-        {FIELD("gap", struct spec, gap), .kind = FIELD_OWN, .read = read_gap},
-        {FIELD("fold", struct spec, fold), .kind = FIELD_OWN, .read = read_fold},
+        {FIELD("gap", struct spec, gap), .kind = FIELD_ONE_OF, .words = &cron_gap_words},
+        {FIELD("fold", struct spec, fold), .kind = FIELD_ONE_OF, .words = &cron_fold_words},
     };
     fields_read(f, at, value, dst_fields, COUNT_OF(dst_fields), into);
-}
-
-static void read_misfire_policy(const struct fields *f, const struct field_place *at,
-                                const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!misfire_policy_parse(value->string, into))
-        fields_fail(f, at, "must be one of latest, all and skip");
 }
 
 static void read_misfire(const struct fields *f, const struct field_place *at,
                          const struct json *value, void *into)
 {
     static const struct field misfire_fields[] = {
-        {FIELD("policy", struct misfire, policy), .kind = FIELD_OWN, .read = read_misfire_policy},
+        {FIELD("policy", struct misfire, policy), .kind = FIELD_ONE_OF,
+         .words = &misfire_policy_words},
         {FIELD("grace", struct misfire, grace_ms), .kind = FIELD_DURATION,
          .max = SPEC_DURATION_MAX_MS},
         {FIELD("limit", struct misfire, limit), .kind = FIELD_INT, .min = 1,
          .max = SPEC_MISFIRE_MAX},
     };
     fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), into);
-}
-
-static void read_overlap(const struct fields *f, const struct field_place *at,
-                         const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!overlap_parse(value->string, into))
-        fields_fail(f, at, "must be one of skip, queue, parallel and replace");
-}
-
-static void read_policy(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!retry_policy_parse(value->string, into))
-        fields_fail(f, at, "must be one of exponential, linear, fixed and immediate");
 }
 
 static void read_jitter(const struct fields *f, const struct field_place *at,
@@ -281,14 +236,14 @@ static void read_retry_on(const struct fields *f, const struct field_place *at,
         fields_fail(f, at, "must not be empty: without retries, max_retries is 0");
     for (size_t i = 0; i < value->count; i++) {
         struct field_place place = {.parent = at, .index = i};
-        struct str names = failure_names();
         enum failure_class class;
         if (!fields_kind(f, &place, &value->items[i], JSON_STRING))
             continue;
         if (failure_parse(value->items[i].string, &class))
             bits |= UINT32_C(1) << class;
         else
-            fields_fail(f, &place, "must be one of %.*s", STR_ARG(names));
+            fields_fail(f, &place, "must be one of %.*s",
+                        STR_ARG(words_text(&failure_words, f->arena)));
     }
     *(uint32_t *)into = bits;
 }
@@ -296,25 +251,28 @@ static void read_retry_on(const struct fields *f, const struct field_place *at,
 static void read_retry(const struct fields *f, const struct field_place *at,
                        const struct json *value, void *into)
 {
+    enum { MAX_RETRIES, POLICY, DELAY, MAX_DELAY, JITTER, RETRY_ON };
     static const struct field retry_fields[] = {
-        {FIELD("max_retries", struct retry, max_retries), .kind = FIELD_INT,
-         .max = SPEC_RETRIES_MAX},
-        {FIELD("policy", struct retry, policy), .kind = FIELD_OWN, .read = read_policy},
-        {FIELD("delay", struct retry, delay_ms), .kind = FIELD_DURATION,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN, .read = read_jitter},
-        {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN, .read = read_retry_on},
+        [MAX_RETRIES] = {FIELD("max_retries", struct retry, max_retries), .kind = FIELD_INT,
+                         .max = SPEC_RETRIES_MAX},
+        [POLICY] = {FIELD("policy", struct retry, policy), .kind = FIELD_ONE_OF,
+                    .words = &retry_policy_words},
+        [DELAY] = {FIELD("delay", struct retry, delay_ms), .kind = FIELD_DURATION,
+                   .max = SPEC_DURATION_MAX_MS},
+        [MAX_DELAY] = {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
+                       .max = SPEC_DURATION_MAX_MS},
+        [JITTER] = {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN,
+                    .read = read_jitter},
+        [RETRY_ON] = {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN,
+                      .read = read_retry_on},
     };
-    enum { DELAY = 1 << 2, MAX_DELAY = 1 << 3 }; /* bits of these two */
     struct retry *retry = into;
     uint64_t seen = fields_read(f, at, value, retry_fields, COUNT_OF(retry_fields), retry);
     if (retry->delay_ms <= retry->max_delay_ms)
         return;
-    if (!(seen & MAX_DELAY)) { /* a default gives way to what the user said */
+    if (!fields_seen(seen, MAX_DELAY)) { /* a default gives way to what the user said */
         retry->max_delay_ms = retry->delay_ms;
-    } else if (!(seen & DELAY)) {
+    } else if (!fields_seen(seen, DELAY)) {
         retry->delay_ms = retry->max_delay_ms;
     } else {
         struct field_place place = {.parent = at, .key = STR("delay")};
@@ -330,7 +288,7 @@ static void read_limit(const struct fields *f, const struct field_place *at,
     uint64_t seen = fields_read(f, at, value, limit_fields, count, rule);
     for (size_t i = 0; value->kind == JSON_OBJECT && i < count; i++) {
         struct field_place place = {.parent = at, .key = limit_fields[i].name};
-        if (!(seen & (UINT64_C(1) << i)))
+        if (!fields_seen(seen, (unsigned)i))
             fields_fail(f, &place, "is required");
     }
 }
@@ -380,28 +338,20 @@ static void read_breaker(const struct fields *f, const struct field_place *at,
 
 /* ---- calendars */
 
-static void read_calendar_policy(const struct fields *f, const struct field_place *at,
-                                 const struct json *value, void *into)
-{
-    struct calendar_wish *wish = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    wish->has_policy = calendar_policy_parse(value->string, &wish->policy);
-    if (!wish->has_policy)
-        fields_fail(f, at, "must be skip or hold");
-}
-
 /* "holidays", or {"name": "holidays", "policy": "hold"} to say otherwise than the calendar does. */
 static void read_calendar(const struct fields *f, const struct field_place *at,
                           const struct json *value, struct calendar_wish *wish)
 {
+    enum { NAME, POLICY };
     static const struct field wish_fields[] = {
-        {FIELD("name", struct calendar_wish, name), .kind = FIELD_WORD, .required = true, .min = 1,
-         .max = SPEC_NAME_MAX},
-        {.name = STR_INIT("policy"), .kind = FIELD_OWN, .read = read_calendar_policy},
+        [NAME] = {FIELD("name", struct calendar_wish, name), .kind = FIELD_WORD, .required = true,
+                  .min = 1, .max = SPEC_NAME_MAX},
+        [POLICY] = {FIELD("policy", struct calendar_wish, policy), .kind = FIELD_ONE_OF,
+                    .words = &calendar_policy_words},
     };
     if (value->kind == JSON_OBJECT)
-        fields_read(f, at, value, wish_fields, COUNT_OF(wish_fields), wish);
+        wish->has_policy = fields_seen(
+            fields_read(f, at, value, wish_fields, COUNT_OF(wish_fields), wish), POLICY);
     else if (fields_text(f, at, value, FIELD_WORD, 1, SPEC_NAME_MAX))
         wish->name = value->string;
 }
@@ -473,7 +423,7 @@ static const struct field spec_fields[] = {
     LATER("resources"),
     LATER("labels"),
     {FIELD("sla", struct spec, sla), .kind = FIELD_OWN, .read = sla_read},
-    {FIELD("overlap", struct spec, overlap), .kind = FIELD_OWN, .read = read_overlap},
+    {FIELD("overlap", struct spec, overlap), .kind = FIELD_ONE_OF, .words = &overlap_words},
     {FIELD("misfire", struct spec, misfire), .kind = FIELD_OWN, .read = read_misfire},
     {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},
     {FIELD("stagger", struct spec, stagger_ms), .kind = FIELD_DURATION,

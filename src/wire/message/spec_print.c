@@ -84,7 +84,7 @@ static void put_misfire(struct json_writer *w, const struct misfire *misfire)
 {
     json_key(w, "misfire");
     json_open(w);
-    json_put_str(w, "policy", misfire_policy_name(misfire->policy));
+    json_put_str(w, "policy", words_name(&misfire_policy_words, misfire->policy));
     put_duration(w, "grace", misfire->grace_ms);
     json_put_int(w, "limit", misfire->limit);
     json_close(w);
@@ -93,8 +93,6 @@ static void put_misfire(struct json_writer *w, const struct misfire *misfire)
 /* How the slots of a schedule are treated. */
 static void put_slots(struct json_writer *w, const struct spec *spec)
 {
-    static const char *const folds[] = {
-        [CRON_FOLD_FIRST] = "first", [CRON_FOLD_SECOND] = "second", [CRON_FOLD_BOTH] = "both"};
     if (!spec_recurs(spec))
         return;
     json_put_str(w, "overlap", overlap_name(spec->overlap));
@@ -102,8 +100,8 @@ static void put_slots(struct json_writer *w, const struct spec *spec)
     if (spec->when == WHEN_CRON) {
         json_key(w, "dst");
         json_open(w);
-        json_put_str(w, "gap", spec->gap == CRON_GAP_SKIP ? STR("skip") : STR("after"));
-        json_put_str(w, "fold", str_c(folds[spec->fold]));
+        json_put_str(w, "gap", words_name(&cron_gap_words, spec->gap));
+        json_put_str(w, "fold", words_name(&cron_fold_words, spec->fold));
         json_close(w);
     }
     if (spec->stagger_ms > 0)
@@ -159,7 +157,7 @@ static void put_retry(struct json_writer *w, const struct retry *retry)
     json_key(w, "retry");
     json_open(w);
     json_put_int(w, "max_retries", retry->max_retries);
-    json_put_str(w, "policy", retry_policy_name(retry->policy));
+    json_put_str(w, "policy", words_name(&retry_policy_words, retry->policy));
     put_duration(w, "delay", retry->delay_ms);
     put_duration(w, "max_delay", retry->max_delay_ms);
     put_permille(w, "jitter", retry->jitter_permille);
@@ -194,7 +192,7 @@ static void put_calendars(struct json_writer *w, const struct spec *spec)
         }
         json_open(w);
         json_put_str(w, "name", wish->name);
-        json_put_str(w, "policy", calendar_policy_name(wish->policy));
+        json_put_str(w, "policy", words_name(&calendar_policy_words, wish->policy));
         json_close(w);
     }
     json_close_array(w);
