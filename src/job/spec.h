@@ -1,6 +1,7 @@
 /* spec.h - what to run, when, and how to treat trouble, as values.
  *
  * A `struct spec` is a parsed job document: everything in it was checked, defaults are filled in.
+ * Its fields are listed in `job/job_fields.h`.
  * `wire/message/spec_json.h` reads and prints it; the canonical print (without the payload) is what the
  * stores keep and what a worker is given. `struct rules` is the small part of it that the engine
  * needs in memory to decide. */
@@ -9,6 +10,7 @@
 #include "base/words.h"
 #include "job/dependency.h"
 #include "job/failure.h"
+#include "job/job_fields.h"
 #include "job/sla.h"
 #include "job/time/almanac.h"
 #include "job/time/schedule.h"
@@ -116,17 +118,28 @@ struct pair {
     struct str value;
 };
 
+/* The members of plain fields are made from the list in job_fields.h: empty or zero where a job does
+ * not have the field. */
+#define SPEC_MEMBER_TEXT(name) struct str name;
+#define SPEC_MEMBER_LINE(name) struct str name;
+#define SPEC_MEMBER_WORD(name) struct str name;
+#define SPEC_MEMBER_RAW(name) struct str name;
+#define SPEC_MEMBER_INT(name) int64_t name;
+#define SPEC_MEMBER_SPAN(name) int64_t name##_ms;
+#define SPEC_MEMBER_BOOL(name) bool name;
+#define SPEC_MEMBER_ONE_OF(name) unsigned name;
+#define SPEC_MEMBER_OWN(name)
+#define SPEC_MEMBER_OWN_MANY(name)
+#define SPEC_MEMBER(name, kind, ...) SPEC_MEMBER_##kind(name)
 struct spec {
-    struct str name; /* empty: unnamed */
-    struct str description;
+    JOB_FIELDS(SPEC_MEMBER)
+    /* Of the fields that are written by hand. */
     enum work_kind work;
     const struct str *argv;
     size_t argc;
     struct str handler;
-    struct str payload; /* JSON text; empty: none */
     const struct pair *env;
     size_t env_count;
-    struct str working_dir; /* empty: the worker's choice */
     enum when_kind when;
     int64_t when_ms; /* WHEN_AT: the moment; WHEN_DELAY, WHEN_EVERY: how long */
     struct str cron_text;
@@ -137,14 +150,6 @@ struct spec {
     enum cron_gap gap;
     enum cron_fold fold;
     struct misfire misfire;
-    enum overlap overlap;
-    int64_t stagger_ms;
-    struct str queue;
-    struct str team; /* empty: of none */
-    int32_t priority;
-    int64_t timeout_ms;      /* 0: none */
-    int64_t start_within_ms; /* 0: nobody is told when it starts late */
-    int64_t expires_in_ms;   /* 0: it may start however late */
     struct retry retry;
     struct sla sla; /* all zero: none */
     struct limit_rule concurrency;
@@ -153,12 +158,11 @@ struct spec {
     struct breaker_wish breaker;
     const struct pair *tags;
     size_t tag_count;
-    struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
-                                         * by the ids that were found */
+    struct dependency_wish *depends_on; /* stores keep them apart, by the ids that were found */
     size_t depends_count;
     const struct calendar_wish *calendars;
     size_t calendar_count;
-    struct str idempotency_key; /* not in the canonical print either: it is of the submission */
+    struct str idempotency_key; /* of the submission, not of the job */
 };
 
 struct rules {

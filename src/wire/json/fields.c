@@ -242,8 +242,8 @@ static void read_list(const struct fields *f, const struct field_place *at,
 
 /* ---- objects */
 
-static void read_field(const struct fields *f, const struct field_place *at,
-                       const struct json *value, const struct field *field, void *base)
+void fields_value(const struct fields *f, const struct field_place *at, const struct json *value,
+                  const struct field *field, void *base)
 {
     void *into = (char *)base + field->offset;
     switch (field->kind) {
@@ -312,7 +312,7 @@ uint64_t fields_read(const struct fields *f, const struct field_place *at,
         if (member->value.kind == JSON_NULL && !field->required && field->kind != FIELD_LATER)
             continue;
         seen |= UINT64_C(1) << found;
-        read_field(f, &place, &member->value, field, into);
+        fields_value(f, &place, &member->value, field, into);
     }
     report_missing(f, at, fields, count, seen);
     return seen;

@@ -103,6 +103,10 @@ uint64_t fields_read(const struct fields *f, const struct field_place *at,
                      const struct json *object, const struct field *fields, size_t count,
                      void *into);
 
+/* Reads one value into its member of *into. */
+void fields_value(const struct fields *f, const struct field_place *at, const struct json *value,
+                  const struct field *field, void *into);
+
 /* Whether the field at this place of the table was there, by the answer of fields_read. */
 static inline bool fields_seen(uint64_t seen, unsigned place)
 {

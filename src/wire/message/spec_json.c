@@ -5,6 +5,7 @@
 #include "wire/message/sla_json.h"
 #include "wire/message/unique_json.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- parts of a document that need a function of their own */
@@ -211,7 +212,8 @@ static void read_misfire(const struct fields *f, const struct field_place *at,
         {FIELD("limit", struct misfire, limit), .kind = FIELD_INT, .min = 1,
          .max = SPEC_MISFIRE_MAX},
     };
-    fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), into);
+    struct spec *spec = into;
+    fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), &spec->misfire);
 }
 
 static void read_jitter(const struct fields *f, const struct field_place *at,
@@ -266,7 +268,7 @@ static void read_retry(const struct fields *f, const struct field_place *at,
         [RETRY_ON] = {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN,
                       .read = read_retry_on},
     };
-    struct retry *retry = into;
+    struct retry *retry = &((struct spec *)into)->retry;
     uint64_t seen = fields_read(f, at, value, retry_fields, COUNT_OF(retry_fields), retry);
     if (retry->delay_ms <= retry->max_delay_ms)
         return;
@@ -307,7 +309,8 @@ static void read_concurrency(const struct fields *f, const struct field_place *a
                              const struct json *value, void *into)
 {
     static const struct field limit_fields[] = {LIMIT_KEY, LIMIT_COUNT};
-    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+    struct spec *spec = into;
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), &spec->concurrency);
 }
 
 static void read_rate(const struct fields *f, const struct field_place *at,
@@ -319,14 +322,15 @@ static void read_rate(const struct fields *f, const struct field_place *at,
         {FIELD("per", struct limit_rule, per_ms), .kind = FIELD_DURATION, .min = 1,
          .max = SPEC_DURATION_MAX_MS},
     };
-    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+    struct spec *spec = into;
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), &spec->rate);
 }
 
 /* A name, or false: none. */
 static void read_breaker(const struct fields *f, const struct field_place *at,
                          const struct json *value, void *into)
 {
-    struct breaker_wish *wish = into;
+    struct breaker_wish *wish = &((struct spec *)into)->breaker;
     if (value->kind == JSON_BOOL && !value->boolean)
         wish->none = true;
     else if (value->kind != JSON_STRING)
@@ -379,87 +383,87 @@ static void read_calendars(const struct fields *f, const struct field_place *at,
     spec->calendar_count = value->count;
 }
 
-static void read_once_key(const struct fields *f, const struct field_place *at,
-                          const struct json *value, void *into)
+static void read_sla(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    struct spec *spec = into;
+    sla_read(f, at, value, &spec->sla);
+}
+
+static void read_unique(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    unique_read(f, at, value, &spec->unique);
+}
+
+static void read_depends_on(const struct fields *f, const struct field_place *at,
+                            const struct json *value, void *into)
+{
+    static const struct field depends = {
+        FIELD_ARRAY("depends_on", struct spec, depends_on, depends_count), .kind = FIELD_LIST,
+        .max = SPEC_DEPENDS_MAX, .items = &depends_items};
+    fields_value(f, at, value, &depends, into);
+}
+
+static void read_idempotency_key(const struct fields *f, const struct field_place *at,
+                                 const struct json *value, void *into)
 {
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
+    struct spec *spec = into;
     if (idempotency_key_is_valid(value->string))
-        *(struct str *)into = value->string;
+        spec->idempotency_key = value->string;
     else
         fields_fail(f, at, "must be 1 to %d characters of visible ASCII", SPEC_ONCE_KEY_MAX);
 }
 
 /* ---- the whole document */
 
-#define LATER(text)                                                                                \
-    {                                                                                              \
-        .name = STR_INIT(text), .kind = FIELD_LATER                                                \
-    }
+#define READ_TEXT(name) FIELD(#name, struct spec, name), .kind = FIELD_TEXT
+#define READ_LINE(name) FIELD(#name, struct spec, name), .kind = FIELD_LINE
+#define READ_WORD(name) FIELD(#name, struct spec, name), .kind = FIELD_WORD
+#define READ_RAW(name) FIELD(#name, struct spec, name), .kind = FIELD_RAW
+#define READ_INT(name) FIELD(#name, struct spec, name), .kind = FIELD_INT
+#define READ_SPAN(name) FIELD(#name, struct spec, name##_ms), .kind = FIELD_DURATION
+#define READ_BOOL(name) FIELD(#name, struct spec, name), .kind = FIELD_BOOL
+#define READ_ONE_OF(name) FIELD(#name, struct spec, name), .kind = FIELD_ONE_OF
+/* Those that are written by hand are handed the whole spec. */
+#define READ_OWN(key) .name = STR_INIT(#key), .kind = FIELD_OWN, .read = read_##key
+#define READ_OWN_MANY(key) READ_OWN(key)
 
-enum { COMMAND = 1 << 0, HANDLER = 1 << 1, WORK = (1 << 5) - 1 }; /* bits of the first five */
+#define READ(name, kind, bounds, ...) [JOB_FIELD_##name] = {READ_##kind(name), bounds},
+#define READ_LATER(key) [LATER_##key] = {.name = STR_INIT(#key), .kind = FIELD_LATER},
 
-/* Members without a place of their own are handed the whole spec. */
-static const struct field spec_fields[] = {
-    {.name = STR_INIT("command"), .kind = FIELD_OWN, .read = read_command},
-    {.name = STR_INIT("handler"), .kind = FIELD_OWN, .read = read_handler},
-    LATER("http"),
-    LATER("container"),
-    LATER("task"),
-    {FIELD("name", struct spec, name), .kind = FIELD_LINE, .min = 1, .max = SPEC_NAME_MAX},
-    {FIELD("description", struct spec, description), .kind = FIELD_TEXT, .max = SPEC_TEXT_MAX},
-    {FIELD("payload", struct spec, payload), .kind = FIELD_RAW},
-    {.name = STR_INIT("env"), .kind = FIELD_OWN, .read = read_env},
-    {FIELD("working_dir", struct spec, working_dir), .kind = FIELD_TEXT, .min = 1,
-     .max = SPEC_TEXT_MAX},
-    {.name = STR_INIT("schedule"), .kind = FIELD_OWN, .read = read_schedule},
-    {FIELD("priority", struct spec, priority), .kind = FIELD_INT, .max = SPEC_PRIORITY_MAX},
-    {FIELD("queue", struct spec, queue), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
-    {FIELD("timeout", struct spec, timeout_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD("retry", struct spec, retry), .kind = FIELD_OWN, .read = read_retry},
-    {.name = STR_INIT("tags"), .kind = FIELD_OWN, .read = read_tags},
-    {FIELD("team", struct spec, team), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
-    LATER("resources"),
-    LATER("labels"),
-    {FIELD("sla", struct spec, sla), .kind = FIELD_OWN, .read = sla_read},
-    {FIELD("overlap", struct spec, overlap), .kind = FIELD_ONE_OF, .words = &overlap_words},
-    {FIELD("misfire", struct spec, misfire), .kind = FIELD_OWN, .read = read_misfire},
-    {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},
-    {FIELD("stagger", struct spec, stagger_ms), .kind = FIELD_DURATION,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD_ARRAY("depends_on", struct spec, depends_on, depends_count), .kind = FIELD_LIST,
-     .max = SPEC_DEPENDS_MAX, .items = &depends_items},
-    {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
-    {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
-    {FIELD("unique", struct spec, unique), .kind = FIELD_OWN, .read = unique_read},
-    {FIELD("breaker", struct spec, breaker), .kind = FIELD_OWN, .read = read_breaker},
-    {FIELD("idempotency_key", struct spec, idempotency_key), .kind = FIELD_OWN,
-     .read = read_once_key},
-    {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    LATER("at_most_once"),
-    {.name = STR_INIT("calendars"), .kind = FIELD_OWN, .read = read_calendars},
-    LATER("secrets"),
-    LATER("user"),
-    LATER("sandbox"),
-};
+#define LATER_PLACE(name) LATER_##name,
+enum { LATER_BEFORE = JOB_FIELD_COUNT - 1, JOB_FIELDS_LATER(LATER_PLACE) PLACES };
+static_assert((int)PLACES <= FIELDS_MAX, "the answer of fields_read has a bit for each field");
+
+static const struct field spec_fields[] = {JOB_FIELDS(READ) JOB_FIELDS_LATER(READ_LATER)};
 
 /* What only makes sense when there is more than one slot. */
 static void refuse_recurring(const struct fields *f, uint64_t seen)
 {
-    static const char *const names[] = {"overlap", "misfire", "dst", "stagger"};
-    for (size_t i = 0; i < COUNT_OF(spec_fields); i++) {
-        if ((seen & (UINT64_C(1) << i)) == 0)
-            continue;
-        for (size_t k = 0; k < COUNT_OF(names); k++) {
-            if (str_eq(spec_fields[i].name, str_c(names[k])))
-                field_error(f->errors, f->arena, spec_fields[i].name,
-                            "is for jobs whose schedule is every or cron");
-        }
+    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
+        enum job_printed printed = job_fields[i].printed;
+        if (fields_seen(seen, i) &&
+            (printed == JOB_PRINTED_RECURS || printed == JOB_PRINTED_RECURS_SET))
+            field_error(f->errors, f->arena, job_fields[i].key,
+                        "is for jobs whose schedule is every or cron");
     }
+}
+
+/* A job has one kind of work. Kinds that are not supported yet have been reported as such. */
+static void check_work(const struct fields *f, const struct json *doc, uint64_t seen)
+{
+    bool command = fields_seen(seen, JOB_FIELD_command);
+    bool handler = fields_seen(seen, JOB_FIELD_handler);
+    bool later = fields_seen(seen, LATER_http) || fields_seen(seen, LATER_container) ||
+                 fields_seen(seen, LATER_task);
+    if (command && handler)
+        field_error(f->errors, f->arena, STR("handler"), "must not stand beside command");
+    if (!command && !handler && !later && doc->kind == JSON_OBJECT)
+        field_error(f->errors, f->arena, STR("command"), "is required, or handler");
 }
 
 static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
@@ -483,10 +487,7 @@ static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
                     "slot while an earlier one is not over");
     if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
         field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
-    if ((seen & COMMAND) && (seen & HANDLER))
-        field_error(errors, arena, STR("handler"), "must not stand beside command");
-    if (!(seen & WORK) && doc->kind == JSON_OBJECT)
-        field_error(errors, arena, STR("command"), "is required, or handler");
+    check_work(&f, doc, seen);
     if (errors->count > 0)
         return RC_INVALID;
     *ret_spec = spec;
