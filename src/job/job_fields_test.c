@@ -29,6 +29,14 @@ TEST(what_restricts_executions_has_a_column)
     }
 }
 
+TEST(what_restricts_lists_is_plain_and_kept_with_the_job)
+{
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (job_fields[i].filter != JOB_FILTER_NO)
+            assert_true(job_fields[i].kind < JOB_KIND_RAW && job_fields[i].kept != JOB_KEPT_APART);
+    }
+}
+
 TEST(a_plain_field_has_bounds_or_words)
 {
     for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {

@@ -1,5 +1,6 @@
 /* Job documents, read. spec_print.c writes them. */
 #include "wire/message/spec_json.h"
+#include "job/spec_scan.h"
 #include "wire/json/fields.h"
 #include "wire/message/depends_json.h"
 #include "wire/message/sla_json.h"
@@ -7,6 +8,9 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
+
+enum { FILTER_BYTES_MAX = 64 << 10 }; /* of a text field, every byte escaped sixfold */
 
 /* ---- parts of a document that need a function of their own */
 
@@ -510,4 +514,35 @@ enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, s
         return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
     }
     return RC_OK;
+}
+
+/* ---- filters of lists */
+
+/* The text of a parameter as the JSON that a document would have. */
+static struct json param_value(enum job_kind kind, struct str text)
+{
+    struct json value = {.kind = JSON_STRING, .string = text};
+    if (kind == JOB_KIND_INT) /* what is no whole number is reported as if it were another one */
+        value.kind = str_to_i64(text, &value.integer) ? JSON_INT : JSON_DOUBLE;
+    if (kind == JOB_KIND_BOOL && (str_eq(text, STR("true")) || str_eq(text, STR("false"))))
+        value = (struct json){.kind = JSON_BOOL, .boolean = text.len == strlen("true")};
+    return value;
+}
+
+struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
+                             struct field_errors *errors)
+{
+    CLEANUP(buf_free) struct buf out = BUF(FILTER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    const struct fields f = {.arena = arena, .errors = errors};
+    const struct field_place at = {.key = job_fields[id].key};
+    const struct json value = param_value(job_fields[id].kind, text);
+    struct spec spec = {.when = WHEN_NOW};
+    assert(job_fields[id].kind < JOB_KIND_RAW);
+    fields_value(&f, &at, &value, &spec_fields[id], &spec);
+    json_open(&w);
+    spec_print_field(&w, &spec, id);
+    json_close(&w);
+    struct str found = spec_scan(buf_str(&out), job_fields[id].key);
+    return found.len > 0 ? arena_str(arena, found) : STR("null");
 }

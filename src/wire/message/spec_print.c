@@ -274,6 +274,18 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     JOB_FIELDS(PUT)
 }
 
+#define PUT_ONE(name, kind, bounds, printed, kept, ...)                                            \
+    case JOB_FIELD_##name: PUT(name, kind, , printed, kept, ) break;
+
+void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_field_id id)
+{
+    const bool recurs = true; /* where there is a value, its job may have it */
+    switch (id) {
+        JOB_FIELDS(PUT_ONE)
+    case JOB_FIELD_COUNT: break;
+    }
+}
+
 struct str spec_text(const struct spec *spec, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
