@@ -2,11 +2,9 @@
 
 #include <assert.h>
 
-static const struct str type_names[DEPENDS_TYPES] = {
-    [DEPENDS_SUCCESS] = STR_INIT("success"),
-    [DEPENDS_FAILURE] = STR_INIT("failure"),
-    [DEPENDS_COMPLETION] = STR_INIT("completion"),
-};
+const struct words dependency_type_words =
+    WORDS([DEPENDS_SUCCESS] = "success", [DEPENDS_FAILURE] = "failure",
+          [DEPENDS_COMPLETION] = "completion");
 
 static const struct str state_names[DEPENDENCY_STATES] = {
     [DEPENDENCY_WAITING] = STR_INIT("waiting"),       [DEPENDENCY_MET] = STR_INIT("met"),
@@ -16,19 +14,7 @@ static const struct str state_names[DEPENDENCY_STATES] = {
 
 struct str dependency_type_name(enum dependency_type type)
 {
-    assert(type >= DEPENDS_SUCCESS && type < DEPENDS_TYPES);
-    return type_names[type];
-}
-
-bool dependency_type_parse(struct str name, enum dependency_type *ret_type)
-{
-    for (int i = DEPENDS_SUCCESS; i < DEPENDS_TYPES; i++) {
-        if (str_eq(type_names[i], name)) {
-            *ret_type = (enum dependency_type)i;
-            return true;
-        }
-    }
-    return false;
+    return words_name(&dependency_type_words, type);
 }
 
 struct str dependency_state_name(enum dependency_state state)

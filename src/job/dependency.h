@@ -5,6 +5,7 @@
  * ended years ago. Of an upstream with a schedule it is the outcome of one slot that counts: of the
  * latest one at or before the dependant's own. Plain values. */
 #pragma once
+#include "base/words.h"
 #include "job/state.h"
 
 /* Kept by number: append only. */
@@ -40,8 +41,8 @@ struct dependency_wish {
 };
 
 /* Words of the API: "success", "waiting". */
+extern const struct words dependency_type_words;
 struct str dependency_type_name(enum dependency_type type);
-bool dependency_type_parse(struct str name, enum dependency_type *ret_type);
 struct str dependency_state_name(enum dependency_state state);
 
 /* What becomes of it when the upstream is over in this state. A job that was cancelled, or skipped,

@@ -25,12 +25,13 @@ TEST(only_what_ended_as_wanted_is_met)
 
 TEST(the_words_of_types_are_read_back)
 {
-    enum dependency_type type = DEPENDS_SUCCESS;
+    const struct words *words = &dependency_type_words;
+    unsigned type = DEPENDS_SUCCESS;
     for (int i = DEPENDS_SUCCESS; i < DEPENDS_TYPES; i++) {
-        assert_true(dependency_type_parse(dependency_type_name((enum dependency_type)i), &type));
+        assert_true(words_parse(words, dependency_type_name((enum dependency_type)i), &type));
         assert_int_equal(type, i);
     }
-    assert_false(dependency_type_parse(STR("done"), &type));
-    assert_false(dependency_type_parse(STR(""), &type));
+    assert_false(words_parse(words, STR("done"), &type));
+    assert_false(words_parse(words, STR(""), &type));
     assert_true(str_eq(dependency_state_name(DEPENDENCY_MOOT), STR("moot")));
 }

@@ -4,42 +4,21 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct str names[FAILURE_CLASSES] = {
-    [FAILURE_NONE] = STR_INIT("none"),
-    [FAILURE_TIMEOUT] = STR_INIT("timeout"),
-    [FAILURE_OUT_OF_MEMORY] = STR_INIT("out_of_memory"),
-    [FAILURE_PERMISSION] = STR_INIT("permission_error"),
-    [FAILURE_NETWORK] = STR_INIT("network_error"),
-    [FAILURE_NOT_FOUND] = STR_INIT("not_found"),
-    [FAILURE_DISK] = STR_INIT("disk_error"),
-    [FAILURE_KILLED] = STR_INIT("killed"),
-    [FAILURE_CRASHED] = STR_INIT("crashed"),
-    [FAILURE_LOST_WORKER] = STR_INIT("lost_worker"),
-    [FAILURE_USER] = STR_INIT("user_error"),
-    [FAILURE_UNKNOWN] = STR_INIT("unknown"),
-};
+const struct words failure_words = WORDS(
+    [FAILURE_TIMEOUT] = "timeout", [FAILURE_OUT_OF_MEMORY] = "out_of_memory",
+    [FAILURE_PERMISSION] = "permission_error", [FAILURE_NETWORK] = "network_error",
+    [FAILURE_NOT_FOUND] = "not_found", [FAILURE_DISK] = "disk_error", [FAILURE_KILLED] = "killed",
+    [FAILURE_CRASHED] = "crashed", [FAILURE_LOST_WORKER] = "lost_worker",
+    [FAILURE_USER] = "user_error", [FAILURE_UNKNOWN] = "unknown");
 
 struct str failure_name(enum failure_class class)
 {
-    assert(class < FAILURE_CLASSES);
-    return names[class];
+    return class == FAILURE_NONE ? STR("none") : words_name(&failure_words, class);
 }
 
 bool failure_parse(struct str name, enum failure_class *ret_class)
 {
-    for (int i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
-        if (str_eq(names[i], name)) {
-            *ret_class = (enum failure_class)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-struct str failure_names(void)
-{
-    return STR("timeout, out_of_memory, permission_error, network_error, not_found, disk_error, "
-               "killed, crashed, lost_worker, user_error and unknown");
+    return words_parse(&failure_words, name, ret_class);
 }
 
 bool failure_is_permanent(enum failure_class class)

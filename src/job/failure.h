@@ -6,7 +6,7 @@
  * "permission denied" and exits with 1 is shown as a permission_error, but keeps its retries, since
  * the guess may be wrong and a wasted attempt is cheaper than a run that was given up. */
 #pragma once
-#include "base/str.h"
+#include "base/words.h"
 
 /* Kept by number: append only. */
 enum failure_class {
@@ -45,11 +45,10 @@ enum {
     FAILURE_PRINT_MAX = 16,       /* with its NUL */
 };
 
-/* "out_of_memory" */
+/* "out_of_memory"; FAILURE_NONE is none of them, and has the name "none" all the same. */
+extern const struct words failure_words;
 struct str failure_name(enum failure_class class);
 bool failure_parse(struct str name, enum failure_class *ret_class);
-/* All names with commas between, for messages. */
-struct str failure_names(void);
 
 /* By default, trying again helps unless something is missing, forbidden or wrong in what the job
  * was told: permission_error, not_found and user_error are permanent, all others pass. */

@@ -2,28 +2,11 @@
 
 #include <assert.h>
 
-static const struct str policy_names[SLA_POLICIES] = {
-    [SLA_FLEXIBLE] = STR_INIT("flexible"),
-    [SLA_STRICT] = STR_INIT("strict"),
-    [SLA_WARNING_ONLY] = STR_INIT("warning_only"),
-};
-
-struct str sla_policy_name(enum sla_policy policy)
-{
-    assert(policy >= 0 && policy < SLA_POLICIES);
-    return policy_names[policy];
-}
-
-bool sla_policy_parse(struct str name, enum sla_policy *ret_policy)
-{
-    for (int i = 0; i < SLA_POLICIES; i++) {
-        if (str_eq(policy_names[i], name)) {
-            *ret_policy = (enum sla_policy)i;
-            return true;
-        }
-    }
-    return false;
-}
+/* The strictest first. */
+static const unsigned policy_order[] = {SLA_STRICT, SLA_FLEXIBLE, SLA_WARNING_ONLY};
+const struct words sla_policy_words =
+    WORDS_ORDERED(policy_order, [SLA_FLEXIBLE] = "flexible", [SLA_STRICT] = "strict",
+                  [SLA_WARNING_ONLY] = "warning_only");
 
 struct str sla_event_kind_name(enum sla_event_kind kind)
 {

@@ -5,7 +5,7 @@
  * is one warning, at `max` one violation; engine/time/sla.c says what follows. Each leaves an event, in
  * the very turn that marks the execution, so that a crash neither loses one nor makes two of it. */
 #pragma once
-#include "base/str.h"
+#include "base/words.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,8 +72,7 @@ static inline bool sla_is_set(const struct sla *sla)
     return sla->expected_ms > 0 || sla->max_ms > 0;
 }
 
-struct str sla_policy_name(enum sla_policy policy);
-bool sla_policy_parse(struct str name, enum sla_policy *ret_policy);
+extern const struct words sla_policy_words;
 struct str sla_event_kind_name(enum sla_event_kind kind);
 /* What was done about it: "alert", "critical_alert", "stop", "extend", "none". */
 struct str sla_event_action(const struct sla_event_rec *event);

@@ -4,13 +4,12 @@
 
 TEST(a_policy_is_what_its_name_says)
 {
-    for (int i = 0; i < SLA_POLICIES; i++) {
-        enum sla_policy policy;
-        assert_true(sla_policy_parse(sla_policy_name((enum sla_policy)i), &policy));
+    unsigned policy;
+    for (unsigned i = 0; i < SLA_POLICIES; i++) {
+        assert_true(words_parse(&sla_policy_words, words_name(&sla_policy_words, i), &policy));
         assert_int_equal(policy, i);
     }
-    enum sla_policy policy;
-    assert_false(sla_policy_parse(STR("lenient"), &policy));
+    assert_false(words_parse(&sla_policy_words, STR("lenient"), &policy));
 }
 
 TEST(an_overrun_is_of_the_limit_that_the_event_is_about)

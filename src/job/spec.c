@@ -12,31 +12,19 @@ const struct retry retry_default = {
     .jitter_permille = 300,
 };
 
-static const struct str policy_names[] = {
-    [RETRY_EXPONENTIAL] = STR_INIT("exponential"),
-    [RETRY_LINEAR] = STR_INIT("linear"),
-    [RETRY_FIXED] = STR_INIT("fixed"),
-    [RETRY_IMMEDIATE] = STR_INIT("immediate"),
-};
-
-static const struct str overlap_names[] = {
-    [OVERLAP_SKIP] = STR_INIT("skip"),
-    [OVERLAP_QUEUE] = STR_INIT("queue"),
-    [OVERLAP_PARALLEL] = STR_INIT("parallel"),
-    [OVERLAP_REPLACE] = STR_INIT("replace"),
-};
-
-static const struct str on_conflict_names[] = {
-    [CONFLICT_RETURN] = STR_INIT("return"),
-    [CONFLICT_REPLACE] = STR_INIT("replace"),
-    [CONFLICT_REJECT] = STR_INIT("reject"),
-};
-
-static const struct str misfire_names[] = {
-    [MISFIRE_LATEST] = STR_INIT("latest"),
-    [MISFIRE_ALL] = STR_INIT("all"),
-    [MISFIRE_SKIP] = STR_INIT("skip"),
-};
+const struct words retry_policy_words =
+    WORDS([RETRY_EXPONENTIAL] = "exponential", [RETRY_LINEAR] = "linear", [RETRY_FIXED] = "fixed",
+          [RETRY_IMMEDIATE] = "immediate");
+const struct words overlap_words =
+    WORDS([OVERLAP_SKIP] = "skip", [OVERLAP_QUEUE] = "queue", [OVERLAP_PARALLEL] = "parallel",
+          [OVERLAP_REPLACE] = "replace");
+const struct words on_conflict_words = WORDS(
+    [CONFLICT_RETURN] = "return", [CONFLICT_REPLACE] = "replace", [CONFLICT_REJECT] = "reject");
+const struct words misfire_policy_words =
+    WORDS([MISFIRE_LATEST] = "latest", [MISFIRE_ALL] = "all", [MISFIRE_SKIP] = "skip");
+const struct words cron_gap_words = WORDS([CRON_GAP_AFTER] = "after", [CRON_GAP_SKIP] = "skip");
+const struct words cron_fold_words =
+    WORDS([CRON_FOLD_FIRST] = "first", [CRON_FOLD_SECOND] = "second", [CRON_FOLD_BOTH] = "both");
 
 struct rules spec_rules(const struct spec *spec)
 {
@@ -128,66 +116,9 @@ struct str spec_tags_text(const struct spec *spec, struct arena *arena)
     return buf_str(&out);
 }
 
-struct str retry_policy_name(enum retry_policy policy)
-{
-    return policy_names[policy];
-}
-
-/* Its place among the names, or -1. */
-static int find_name(const struct str *names, size_t count, struct str name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (str_eq(names[i], name))
-            return (int)i;
-    }
-    return -1;
-}
-
-bool retry_policy_parse(struct str name, enum retry_policy *ret_policy)
-{
-    int found = find_name(policy_names, COUNT_OF(policy_names), name);
-    if (found >= 0)
-        *ret_policy = (enum retry_policy)found;
-    return found >= 0;
-}
-
-struct str on_conflict_name(enum on_conflict on_conflict)
-{
-    return on_conflict_names[on_conflict];
-}
-
-bool on_conflict_parse(struct str name, enum on_conflict *ret_on_conflict)
-{
-    int found = find_name(on_conflict_names, COUNT_OF(on_conflict_names), name);
-    if (found >= 0)
-        *ret_on_conflict = (enum on_conflict)found;
-    return found >= 0;
-}
-
 struct str overlap_name(enum overlap overlap)
 {
-    return overlap_names[overlap];
-}
-
-bool overlap_parse(struct str name, enum overlap *ret_overlap)
-{
-    int found = find_name(overlap_names, COUNT_OF(overlap_names), name);
-    if (found >= 0)
-        *ret_overlap = (enum overlap)found;
-    return found >= 0;
-}
-
-struct str misfire_policy_name(enum misfire_policy policy)
-{
-    return misfire_names[policy];
-}
-
-bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy)
-{
-    int found = find_name(misfire_names, COUNT_OF(misfire_names), name);
-    if (found >= 0)
-        *ret_policy = (enum misfire_policy)found;
-    return found >= 0;
+    return words_name(&overlap_words, overlap);
 }
 
 bool retry_allows(const struct retry *retry, struct failure failure)

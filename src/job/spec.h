@@ -1,13 +1,16 @@
 /* spec.h - what to run, when, and how to treat trouble, as values.
  *
  * A `struct spec` is a parsed job document: everything in it was checked, defaults are filled in.
+ * Its fields are listed in `job/job_fields.h`.
  * `wire/message/spec_json.h` reads and prints it; the canonical print (without the payload) is what the
  * stores keep and what a worker is given. `struct rules` is the small part of it that the engine
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "base/words.h"
 #include "job/dependency.h"
 #include "job/failure.h"
+#include "job/job_fields.h"
 #include "job/sla.h"
 #include "job/time/almanac.h"
 #include "job/time/schedule.h"
@@ -115,17 +118,28 @@ struct pair {
     struct str value;
 };
 
+/* The members of plain fields are made from the list in job_fields.h: empty or zero where a job does
+ * not have the field. */
+#define SPEC_MEMBER_TEXT(name) struct str name;
+#define SPEC_MEMBER_LINE(name) struct str name;
+#define SPEC_MEMBER_WORD(name) struct str name;
+#define SPEC_MEMBER_RAW(name) struct str name;
+#define SPEC_MEMBER_INT(name) int64_t name;
+#define SPEC_MEMBER_SPAN(name) int64_t name##_ms;
+#define SPEC_MEMBER_BOOL(name) bool name;
+#define SPEC_MEMBER_ONE_OF(name) unsigned name;
+#define SPEC_MEMBER_OWN(name)
+#define SPEC_MEMBER_OWN_MANY(name)
+#define SPEC_MEMBER(name, kind, ...) SPEC_MEMBER_##kind(name)
 struct spec {
-    struct str name; /* empty: unnamed */
-    struct str description;
+    JOB_FIELDS(SPEC_MEMBER)
+    /* Of the fields that are written by hand. */
     enum work_kind work;
     const struct str *argv;
     size_t argc;
     struct str handler;
-    struct str payload; /* JSON text; empty: none */
     const struct pair *env;
     size_t env_count;
-    struct str working_dir; /* empty: the worker's choice */
     enum when_kind when;
     int64_t when_ms; /* WHEN_AT: the moment; WHEN_DELAY, WHEN_EVERY: how long */
     struct str cron_text;
@@ -136,14 +150,6 @@ struct spec {
     enum cron_gap gap;
     enum cron_fold fold;
     struct misfire misfire;
-    enum overlap overlap;
-    int64_t stagger_ms;
-    struct str queue;
-    struct str team; /* empty: of none */
-    int32_t priority;
-    int64_t timeout_ms;      /* 0: none */
-    int64_t start_within_ms; /* 0: nobody is told when it starts late */
-    int64_t expires_in_ms;   /* 0: it may start however late */
     struct retry retry;
     struct sla sla; /* all zero: none */
     struct limit_rule concurrency;
@@ -152,12 +158,11 @@ struct spec {
     struct breaker_wish breaker;
     const struct pair *tags;
     size_t tag_count;
-    struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
-                                         * by the ids that were found */
+    struct dependency_wish *depends_on; /* stores keep them apart, by the ids that were found */
     size_t depends_count;
     const struct calendar_wish *calendars;
     size_t calendar_count;
-    struct str idempotency_key; /* not in the canonical print either: it is of the submission */
+    struct str idempotency_key; /* of the submission, not of the job */
 };
 
 struct rules {
@@ -197,21 +202,20 @@ bool spec_recurs(const struct spec *spec);
  * share of the stagger are for the engine to say. */
 struct schedule spec_schedule(const struct spec *spec, const struct zone *zone);
 
-struct str on_conflict_name(enum on_conflict on_conflict);
-bool on_conflict_parse(struct str name, enum on_conflict *ret_on_conflict);
+/* Each enum of a job document as users write it. */
+extern const struct words retry_policy_words;
+extern const struct words overlap_words;
 struct str overlap_name(enum overlap overlap);
-bool overlap_parse(struct str name, enum overlap *ret_overlap);
-struct str misfire_policy_name(enum misfire_policy policy);
-bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy);
+extern const struct words on_conflict_words;
+extern const struct words misfire_policy_words;
+extern const struct words cron_gap_words;
+extern const struct words cron_fold_words;
 
 /* When the first execution is due: now_ms at the earliest. */
 int64_t spec_due_ms(const struct spec *spec, int64_t now_ms);
 
 /* Tags as the stores keep and search them: "\nkey:value\nkey:value\n", or empty. */
 struct str spec_tags_text(const struct spec *spec, struct arena *arena);
-
-struct str retry_policy_name(enum retry_policy policy);
-bool retry_policy_parse(struct str name, enum retry_policy *ret_policy);
 
 /* Whether such a failure is tried again while attempts remain. What is named in retry_on is, unless
  * whoever failed has said that it cannot help. */

@@ -115,13 +115,12 @@ TEST(executions_that_failed_together_come_back_apart)
 
 TEST(names_of_policies_read_back)
 {
-    for (int i = RETRY_EXPONENTIAL; i <= RETRY_IMMEDIATE; i++) {
-        enum retry_policy back;
-        assert_true(retry_policy_parse(retry_policy_name((enum retry_policy)i), &back));
+    unsigned back;
+    for (unsigned i = RETRY_EXPONENTIAL; i <= RETRY_IMMEDIATE; i++) {
+        assert_true(words_parse(&retry_policy_words, words_name(&retry_policy_words, i), &back));
         assert_int_equal(back, i);
     }
-    enum retry_policy none;
-    assert_false(retry_policy_parse(STR("sometimes"), &none));
+    assert_false(words_parse(&retry_policy_words, STR("sometimes"), &back));
 }
 
 TEST(a_job_is_due_now_at_the_earliest)

@@ -14,6 +14,7 @@
 #pragma once
 #include "base/arena.h"
 #include "job/checkpoint.h"
+#include "job/job_fields.h"
 #include "job/lease.h"
 #include "job/log.h"
 #include "job/partition.h"
@@ -176,19 +177,47 @@ struct store {
  * are found by an index lie far apart, and each may be a read of its own. */
 enum { LIST_SCAN_MAX = 10000, LIST_SPARSE_MAX = 1000 };
 
+/* A value that the document of a job must have. */
+struct filter_value {
+    struct str key;
+    struct str value; /* as the canonical text has it; "null": no such member */
+};
+
+/* A line of JOB_FIELDS becomes code where lists can be restricted by it, and it has a column. */
+#define FILTER_IN_NO(code)
+#define FILTER_IN_JOBS(code) code
+#define FILTER_IN_BOTH(code) code
+#define FILTER_KEPT_COLUMN(code) code
+#define FILTER_KEPT_DOCUMENT(code)
+#define FILTER_KEPT_APART(code)
+#define FILTER_MEMBER(name, kind, bounds, printed, kept, filter, ...)                              \
+    FILTER_IN_##filter(FILTER_KEPT_##kept(struct str name;))
+
 /* Which rows a list shows. Empty or zero fields do not restrict. */
 struct filter {
     uint32_t state; /* enum job_state or enum exec_state; EXEC_RUNNING also shows stopping ones */
-    struct str queue;
-    struct str owner;          /* jobs only */
-    struct str team;           /* jobs only */
-    struct str name;           /* jobs only */
-    struct str tag;            /* jobs only: "key:value" */
+    JOB_FIELDS(FILTER_MEMBER) /* jobs only, but for those that job_fields.h allows for both */
+    struct str owner;         /* jobs only */
+    struct str tag;           /* jobs only: "key:value" */
+    const struct filter_value *document; /* jobs only, and only for store_list_jobs */
+    size_t document_count;
     uint64_t job_id;           /* executions only */
     bool unfinished;           /* executions only: those that are not over */
     int64_t created_after_ms;  /* inclusive */
     int64_t created_before_ms; /* exclusive */
 };
+
+/* The members of struct filter that are made from JOB_FIELDS, for code that goes over all. */
+#define FILTER_COUNT(name, kind, bounds, printed, kept, filter, ...)                               \
+    FILTER_IN_##filter(FILTER_KEPT_##kept(+1))
+enum { FILTER_COLUMNS = JOB_FIELDS(FILTER_COUNT) };
+struct filter_column {
+    enum job_field_id field;
+    size_t offset;
+};
+extern const struct filter_column filter_columns[FILTER_COLUMNS];
+struct str filter_column_text(const struct filter *filter, size_t column);
+void filter_column_set(struct filter *filter, size_t column, struct str text);
 
 /* Newest first, by id. */
 struct page {
@@ -317,6 +346,11 @@ struct reader_ops {
 struct reader {
     const struct reader_ops *ops;
 };
+
+/* A page of jobs, also by values of their documents: those are read a chunk at a time, at most about
+ * LIST_SCAN_MAX of them, and a page may end early as other lists do. */
+enum rc store_list_jobs(struct reader *reader, const struct filter *filter, const struct page *page,
+                        struct arena *arena, struct job_page *ret_page, struct err *err);
 
 /* ---- output of commands, and what they leave for their next attempt */
 

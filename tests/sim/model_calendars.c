@@ -35,7 +35,7 @@ struct str calendars_document(const struct model *m, const struct model_plan *pl
     char to[WHEN_TEXT_MAX];
     struct str text =
         arena_printf(arena, "{\"description\":\"%zu\",\"policy\":\"%.*s\",\"windows\":[",
-                     m->plans.len - 1, STR_ARG(calendar_policy_name(plan->policy)));
+                     m->plans.len - 1, STR_ARG(words_name(&calendar_policy_words, plan->policy)));
     for (size_t i = 0; i < plan->span_count; i++)
         text = arena_printf(arena, "%.*s%s{\"from\":\"%s\",\"to\":\"%s\"}", STR_ARG(text),
                             i > 0 ? "," : "", when_format(from, plan->spans[i].from_ms).ptr,

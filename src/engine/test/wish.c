@@ -37,7 +37,7 @@ static const struct calendar_wish *calendars_of(struct arena *arena, struct str 
         struct calendar_wish *wish = VEC_PUSH(arena, &wishes);
         wish->name = str_cut(&one, '=');
         wish->has_policy = one.len > 0;
-        assert_true(one.len == 0 || calendar_policy_parse(one, &wish->policy));
+        assert_true(one.len == 0 || words_parse(&calendar_policy_words, one, &wish->policy));
     }
     *ret_count = wishes.len;
     return wishes.items;
@@ -50,7 +50,7 @@ enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *a
     struct calendar_draft draft = {.arena = arena};
     struct str rest = rec->document;
     *ret_almanac = (struct almanac){0};
-    if (!calendar_policy_parse(str_cut(&rest, ' '), &ret_almanac->policy))
+    if (!words_parse(&calendar_policy_words, str_cut(&rest, ' '), &ret_almanac->policy))
         return err_set(err, RC_INVALID, "a damaged calendar");
     while (rest.len > 0) {
         struct str span = str_cut(&rest, ' ');

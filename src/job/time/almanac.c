@@ -1,26 +1,8 @@
 #include "job/time/almanac.h"
 #include "base/when.h"
 
-static const struct str policy_names[CALENDAR_POLICIES] = {
-    [CALENDAR_SKIP] = STR_INIT("skip"),
-    [CALENDAR_HOLD] = STR_INIT("hold"),
-};
-
-struct str calendar_policy_name(enum calendar_policy policy)
-{
-    return policy_names[policy];
-}
-
-bool calendar_policy_parse(struct str name, enum calendar_policy *ret_policy)
-{
-    for (int i = 0; i < CALENDAR_POLICIES; i++) {
-        if (str_eq(policy_names[i], name)) {
-            *ret_policy = (enum calendar_policy)i;
-            return true;
-        }
-    }
-    return false;
-}
+const struct words calendar_policy_words =
+    WORDS([CALENDAR_SKIP] = "skip", [CALENDAR_HOLD] = "hold");
 
 static int64_t floor_s(int64_t ms)
 {

@@ -6,6 +6,7 @@
  *
  * Plain values: no I/O, no clock. Times are milliseconds since 1970 UTC. */
 #pragma once
+#include "base/words.h"
 #include "job/time/calendar.h"
 
 /* Kept by number: append only. */
@@ -15,8 +16,7 @@ enum calendar_policy {
     CALENDAR_POLICIES
 };
 
-struct str calendar_policy_name(enum calendar_policy policy);
-bool calendar_policy_parse(struct str name, enum calendar_policy *ret_policy);
+extern const struct words calendar_policy_words;
 
 struct almanac {
     struct calendar calendar;

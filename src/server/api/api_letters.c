@@ -34,11 +34,11 @@ static void read_filter(struct request *r, struct letter_filter *f, struct field
 {
     struct str text;
     struct err err;
-    struct str names = failure_names();
     (void)http_request_param(r->http, STR("queue"), &f->queue);
     (void)http_request_param(r->http, STR("name"), &f->name);
     if (http_request_param(r->http, STR("class"), &text) && !failure_parse(text, &f->class))
-        field_error(errors, r->arena, STR("class"), "must be one of %.*s", STR_ARG(names));
+        field_error(errors, r->arena, STR("class"), "must be one of %.*s",
+                    STR_ARG(words_text(&failure_words, r->arena)));
     if (http_request_param(r->http, STR("fingerprint"), &text) &&
         !fingerprint_parse(text, &f->fingerprint))
         field_error(errors, r->arena, STR("fingerprint"), "must be %d hexadecimal digits",

@@ -1,10 +1,12 @@
 /* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
+#include "base/vec.h"
 #include "base/when.h"
 #include "server/api/api.h"
 #include "server/api/job_view.h"
 #include "wire/message/alert_json.h"
 #include "wire/message/rejected_json.h"
 #include "wire/message/sla_json.h"
+#include "wire/message/spec_json.h"
 
 #include <string.h>
 
@@ -42,16 +44,41 @@ static void only_of(struct filter *f, uint64_t job_id)
     f->job_id = job_id == 0 ? 1 : job_id;
 }
 
+/* By fields of a job that have a column. */
+static void read_columns(struct request *r)
+{
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        struct str text;
+        if (http_request_param(r->http, job_fields[filter_columns[i].field].key, &text))
+            filter_column_set(&r->list.filter, i, text);
+    }
+}
+
+/* By fields that only its document has. */
+static void read_document(struct request *r, struct field_errors *errors)
+{
+    VEC(struct filter_value) values = {0};
+    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
+        struct str text;
+        if (job_fields[i].filter == JOB_FILTER_NO || job_fields[i].kept != JOB_KEPT_DOCUMENT ||
+            !http_request_param(r->http, job_fields[i].key, &text))
+            continue;
+        struct str value = spec_filter_value((enum job_field_id)i, text, r->arena, errors);
+        *VEC_PUSH(r->arena, &values) = (struct filter_value){job_fields[i].key, value};
+    }
+    r->list.filter.document = values.items;
+    r->list.filter.document_count = values.len;
+}
+
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
     struct filter *f = &r->list.filter;
     struct str text;
     struct err err;
-    (void)http_request_param(r->http, STR("queue"), &f->queue);
+    read_columns(r);
+    read_document(r, errors);
     (void)http_request_param(r->http, STR("owner"), &f->owner);
-    (void)http_request_param(r->http, STR("team"), &f->team);
-    (void)http_request_param(r->http, STR("name"), &f->name);
     (void)http_request_param(r->http, STR("tag"), &f->tag);
     if (f->tag.len > 0 && str_index(f->tag, ':') == f->tag.len)
         field_error(errors, r->arena, STR("tag"), "must be key:value");
@@ -66,15 +93,24 @@ static void read_filter(struct request *r, const struct list_kind *kind,
     request_bound(r, "created_before", &f->created_before_ms, errors);
 }
 
+/* What does not restrict adds nothing, so a cursor outlives the arrival of filters. */
+static uint64_t hash_text(uint64_t hash, struct str key, struct str text)
+{
+    return text.len == 0 ? hash : (hash * 31 + str_hash(key)) * 31 + str_hash(text);
+}
+
 /* A cursor is the last id and a hash of the filter it belongs to. */
 static uint64_t filter_hash(const struct list_kind *kind, const struct filter *f)
 {
-    const struct str texts[] = {f->queue, f->owner, f->team, f->name, f->tag};
     const int64_t numbers[] = {f->state, (int64_t)f->job_id, f->created_after_ms,
                                f->created_before_ms, kind->counter};
     uint64_t hash = str_hash(str_of((const char *)numbers, sizeof numbers));
-    for (size_t i = 0; i < COUNT_OF(texts); i++)
-        hash = hash * 31 + str_hash(texts[i]);
+    for (size_t i = 0; i < FILTER_COLUMNS; i++)
+        hash = hash_text(hash, job_fields[filter_columns[i].field].key, filter_column_text(f, i));
+    for (size_t i = 0; i < f->document_count; i++)
+        hash = hash_text(hash, f->document[i].key, f->document[i].value);
+    hash = hash_text(hash, STR("owner"), f->owner);
+    hash = hash_text(hash, STR("tag"), f->tag);
     return hash >> 1; /* as every id, without the top bit */
 }
 
@@ -121,6 +157,16 @@ static bool has_forgotten(const struct stats_view *stats, const struct list_kind
     return false;
 }
 
+/* Counters are kept by state and queue. */
+static bool is_counted(const struct filter *f)
+{
+    size_t bytes = f->owner.len + f->tag.len;
+    for (size_t i = 0; i < FILTER_COLUMNS; i++)
+        bytes += filter_columns[i].field == JOB_FIELD_queue ? 0 : filter_column_text(f, i).len;
+    return bytes == 0 && f->document_count == 0 && f->job_id == 0 && f->created_after_ms == 0 &&
+           f->created_before_ms == 0;
+}
+
 static void count_then_look(struct request *r)
 {
     const struct list_kind *kind = r->own;
@@ -129,10 +175,8 @@ static void count_then_look(struct request *r)
     r->list.total = 0;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
-    r->list.total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
-    r->list.total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
-                                 f->job_id != 0 || f->created_after_ms != 0 ||
-                                 f->created_before_ms != 0;
+    r->list.total_is_estimate =
+        !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
     request_to_query(r, look_list);
 }
 
@@ -174,7 +218,7 @@ static enum rc print_jobs(struct request *r, struct reader *reader, struct json_
                           uint64_t *ret_next)
 {
     struct job_page page;
-    TRY(reader->ops->jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
+    TRY(store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++) {
         struct job_view view;
         TRY(job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err));
@@ -231,15 +275,23 @@ static enum rc print_sla_events(struct request *r, struct reader *reader, struct
 
 /* ---- the calls */
 
-static const char *const job_params[] = {"limit",         "cursor",         "status", "queue",
-                                         "owner",         "team",           "name",   "tag",
-                                         "created_after", "created_before", "count",  NULL};
-static const char *const exec_params[] = {
-    "limit", "cursor", "status", "queue", "job", "created_after", "created_before", "count", NULL};
+/* clang-format off */
+#define LIST_PARAMS "limit", "cursor", "status", "created_after", "created_before", "count"
+#define PARAM_OF_JOBS_NO(name)
+#define PARAM_OF_JOBS_JOBS(name) #name,
+#define PARAM_OF_JOBS_BOTH(name) #name,
+#define PARAM_OF_JOBS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_JOBS_##filter(name)
+#define PARAM_OF_RUNS_NO(name)
+#define PARAM_OF_RUNS_JOBS(name)
+#define PARAM_OF_RUNS_BOTH(name) #name,
+#define PARAM_OF_RUNS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_RUNS_##filter(name)
+/* clang-format on */
 
+static const char *const job_params[] = {JOB_FIELDS(PARAM_OF_JOBS) LIST_PARAMS, "owner", "tag",
+                                         NULL};
+static const char *const exec_params[] = {JOB_FIELDS(PARAM_OF_RUNS) LIST_PARAMS, "job", NULL};
 /* Of one job, which the path names. */
-static const char *const run_params[] = {"limit",         "cursor",         "status", "queue",
-                                         "created_after", "created_before", "count",  NULL};
+static const char *const run_params[] = {JOB_FIELDS(PARAM_OF_RUNS) LIST_PARAMS, NULL};
 
 static const char *const page_params[] = {"limit", "cursor", NULL};
 

@@ -181,6 +181,15 @@ static void read_duration(const struct fields *f, const struct field_place *at,
         *(int64_t *)into = ms;
 }
 
+static void read_one_of(const struct fields *f, const struct field_place *at,
+                        const struct json *value, const struct field *field, unsigned *into)
+{
+    assert(field->size == sizeof *into);
+    if (!fields_kind(f, at, value, JSON_STRING) || words_parse(field->words, value->string, into))
+        return;
+    fields_fail(f, at, "must be one of %.*s", STR_ARG(words_text(field->words, f->arena)));
+}
+
 /* ---- arrays */
 
 /* The number of items, or 0 (and a report) when there are too many or it is no array. */
@@ -233,8 +242,8 @@ static void read_list(const struct fields *f, const struct field_place *at,
 
 /* ---- objects */
 
-static void read_field(const struct fields *f, const struct field_place *at,
-                       const struct json *value, const struct field *field, void *base)
+void fields_value(const struct fields *f, const struct field_place *at, const struct json *value,
+                  const struct field *field, void *base)
 {
     void *into = (char *)base + field->offset;
     switch (field->kind) {
@@ -249,6 +258,7 @@ static void read_field(const struct fields *f, const struct field_place *at,
     case FIELD_ID: read_id(f, at, value, field, into); break;
     case FIELD_WHEN: read_when(f, at, value, field, into); break;
     case FIELD_DURATION: read_duration(f, at, value, field, into); break;
+    case FIELD_ONE_OF: read_one_of(f, at, value, field, into); break;
     case FIELD_RAW: *(struct str *)into = value->raw; break;
     case FIELD_LIST: read_list(f, at, value, field, base); break;
     case FIELD_OWN: field->read(f, at, value, into); break;
@@ -272,7 +282,7 @@ static void report_missing(const struct fields *f, const struct field_place *at,
                            const struct field *fields, size_t count, uint64_t seen)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fields[i].required && !(seen >> i & 1)) {
+        if (fields[i].required && !fields_seen(seen, (unsigned)i)) {
             struct field_place place = {.parent = at, .key = fields[i].name};
             fields_fail(f, &place, "is required");
         }
@@ -302,7 +312,7 @@ uint64_t fields_read(const struct fields *f, const struct field_place *at,
         if (member->value.kind == JSON_NULL && !field->required && field->kind != FIELD_LATER)
             continue;
         seen |= UINT64_C(1) << found;
-        read_field(f, &place, &member->value, field, into);
+        fields_value(f, &place, &member->value, field, into);
     }
     report_missing(f, at, fields, count, seen);
     return seen;

@@ -9,8 +9,11 @@
  *         {FIELD("execution_id", struct poll_held, exec_id), .kind = FIELD_ID, .prefix = ID_EXEC},
  *         {FIELD("token", struct poll_held, token), .kind = FIELD_INT, .min = 1, .max = INT64_MAX},
  *     };
- */
+ *
+ * A table whose fields are asked for afterwards (was it there?) has an enum of its places:
+ * `[TOKEN] = {...}` and `fields_seen(seen, TOKEN)`. */
 #pragma once
+#include "base/words.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 
@@ -47,6 +50,7 @@ enum field_kind {
     FIELD_ID,       /* uint64_t, as text behind prefix; never 0 */
     FIELD_WHEN,     /* int64_t milliseconds, as RFC 3339 text; min 1: later than 1970 began */
     FIELD_DURATION, /* int64_t milliseconds from min to max, as text with units */
+    FIELD_ONE_OF,   /* unsigned or an enum: the value of one of .words */
     FIELD_RAW,      /* struct str: any value, as it was written */
     FIELD_LIST,     /* an array of at most max objects, read by .items: pointer and count */
     FIELD_OWN,      /* by .read */
@@ -66,6 +70,7 @@ struct field {
     int64_t max;
     union {
         const char *prefix;
+        const struct words *words;
         field_fn *read;
         const struct field_list *items;
     };
@@ -97,6 +102,16 @@ enum {
 uint64_t fields_read(const struct fields *f, const struct field_place *at,
                      const struct json *object, const struct field *fields, size_t count,
                      void *into);
+
+/* Reads one value into its member of *into. */
+void fields_value(const struct fields *f, const struct field_place *at, const struct json *value,
+                  const struct field *field, void *into);
+
+/* Whether the field at this place of the table was there, by the answer of fields_read. */
+static inline bool fields_seen(uint64_t seen, unsigned place)
+{
+    return (seen >> place & 1) != 0;
+}
 
 /* Reports a problem of the value at `at` (NULL: of the document). */
 void fields_fail(const struct fields *f, const struct field_place *at, const char *format, ...)

@@ -19,7 +19,10 @@ struct message {
     size_t list_count;
     const struct str *words;
     size_t word_count;
+    unsigned colour;
 };
+
+static const struct words colours = WORDS([1] = "red", "green", "blue");
 
 static const struct inner blank = {.number = 9};
 
@@ -45,6 +48,7 @@ static const struct field message_fields[] = {
     {FIELD_ARRAY("list", struct message, list, list_count), .kind = FIELD_LIST, .max = 3,
      .items = &inner_list},
     {FIELD_ARRAY("words", struct message, words, word_count), .kind = FIELD_WORDS, .max = 2},
+    {FIELD("colour", struct message, colour), .kind = FIELD_ONE_OF, .words = &colours},
     {.name = STR_INIT("soon"), .kind = FIELD_LATER},
     {FIELD("bound", struct message, at_ms), .kind = FIELD_WHEN, .min = 1},
 };
@@ -81,17 +85,19 @@ static void assert_problem(const char *text, const char *field, const char *says
 
 TEST(every_kind_lands_in_its_member)
 {
-    read_text(STR("{\"words\":[\"a\",\"b\"],\"text\":\"x\",\"small\":-5,"
-                  "\"id\":\"job_000000000000z\",\"at\":\"1970-01-01T00:00:01Z\","
-                  "\"lasting\":\"1s\",\"raw\":[1, 2],\"list\":[{\"flag\":true},"
-                  "{\"number\":2,\"flag\":false}]}"),
-              false);
+    read_text(
+        STR("{\"words\":[\"a\",\"b\"],\"text\":\"x\",\"small\":-5,"
+            "\"id\":\"job_000000000000z\",\"at\":\"1970-01-01T00:00:01Z\","
+            "\"lasting\":\"1s\",\"colour\":\"green\",\"raw\":[1, 2],\"list\":[{\"flag\":true},"
+            "{\"number\":2,\"flag\":false}]}"),
+        false);
     assert_int_equal(errors.count, 0);
     assert_true(str_eq(message.text, STR("x")));
     assert_int_equal(message.small, -5);
     assert_int_equal(message.id, 31);
     assert_int_equal(message.at_ms, 1000);
     assert_int_equal(message.lasting_ms, 1000);
+    assert_int_equal(message.colour, 2);
     assert_true(str_eq(message.raw, STR("[1, 2]")));
     assert_int_equal(message.list_count, 2);
     assert_int_equal(message.list[0].number, 9); /* as the blank has it */
@@ -105,6 +111,7 @@ TEST(the_answer_says_which_fields_were_there)
 {
     read_text(STR("{\"raw\":0,\"text\":null,\"small\":1}"), false);
     assert_int_equal(seen, 1 << 1 | 1 << 5);
+    assert_true(fields_seen(seen, 5) && !fields_seen(seen, 0));
 }
 
 TEST(paths_lead_to_the_place)
@@ -123,6 +130,13 @@ TEST(a_number_must_fit_its_range_and_not_only_its_bits)
     assert_problem("{\"small\":6}", "small", "must be between -5 and 5");
     assert_problem("{\"small\":4294967296}", "small", "must be between -5 and 5");
     assert_problem("{\"small\":1.0}", "small", "must be a whole number");
+}
+
+TEST(a_word_that_is_none_of_them_is_answered_with_all)
+{
+    assert_problem("{\"colour\":\"pink\"}", "colour", "must be one of red, green and blue");
+    assert_problem("{\"colour\":2}", "colour", "must be a string, not a number");
+    assert_int_equal(message.colour, 0);
 }
 
 TEST(a_line_has_nothing_that_a_terminal_acts_upon)

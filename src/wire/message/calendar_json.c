@@ -83,15 +83,6 @@ struct document {
     struct str ical;
 };
 
-static void read_policy(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!calendar_policy_parse(value->string, into))
-        fields_fail(f, at, "must be skip or hold");
-}
-
 static void read_timezone(const struct fields *f, const struct field_place *at,
                           const struct json *value, void *into)
 {
@@ -128,7 +119,8 @@ enum rc calendar_parse(const struct json *doc, const struct ical_zones *zones, s
         {FIELD("dates", struct document, draft), .kind = FIELD_OWN, .read = read_dates},
         {FIELD("weekly", struct document, draft), .kind = FIELD_OWN, .read = read_weekly},
         {FIELD("windows", struct document, draft), .kind = FIELD_OWN, .read = read_windows},
-        {FIELD("policy", struct document, almanac.policy), .kind = FIELD_OWN, .read = read_policy},
+        {FIELD("policy", struct document, almanac.policy), .kind = FIELD_ONE_OF,
+         .words = &calendar_policy_words},
         {.name = STR_INIT("timezone"), .kind = FIELD_OWN, .read = read_timezone},
         {FIELD("description", struct document, description), .kind = FIELD_TEXT,
          .max = SPEC_TEXT_MAX},
@@ -171,7 +163,7 @@ void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec)
 {
     json_open(w);
     json_put_str(w, "name", rec->name);
-    json_put_str(w, "policy", calendar_policy_name(rec->policy));
+    json_put_str(w, "policy", words_name(&calendar_policy_words, rec->policy));
     json_put_int(w, "entry_count", rec->entry_count);
     json_put_int(w, "version", rec->version);
     json_put_when(w, "changed_at", rec->changed_ms);

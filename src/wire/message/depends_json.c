@@ -24,18 +24,10 @@ static void read_job(const struct fields *f, const struct field_place *at, const
                     "name:... (by its name)");
 }
 
-static void read_type(const struct fields *f, const struct field_place *at,
-                      const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!dependency_type_parse(value->string, into))
-        fields_fail(f, at, "must be one of success, failure and completion");
-}
-
 static const struct field wish_fields[] = {
     {.name = STR_INIT("job"), .kind = FIELD_OWN, .required = true, .read = read_job},
-    {FIELD("type", struct dependency_wish, type), .kind = FIELD_OWN, .read = read_type},
+    {FIELD("type", struct dependency_wish, type), .kind = FIELD_ONE_OF,
+     .words = &dependency_type_words},
 };
 
 static const struct dependency_wish blank = {.type = DEPENDS_SUCCESS};

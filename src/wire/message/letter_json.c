@@ -109,14 +109,6 @@ bool fingerprint_parse(struct str text, uint64_t *ret_fingerprint)
     return value != 0;
 }
 
-static void read_class(const struct fields *f, const struct field_place *at,
-                       const struct json *value, void *into)
-{
-    struct str names = failure_names();
-    if (fields_kind(f, at, value, JSON_STRING) && !failure_parse(value->string, into))
-        fields_fail(f, at, "must be one of %.*s", STR_ARG(names));
-}
-
 static void read_fingerprint(const struct fields *f, const struct field_place *at,
                              const struct json *value, void *into)
 {
@@ -128,7 +120,7 @@ static const struct field filter_fields[] = {
     {FIELD("queue", struct letter_filter, queue), .kind = FIELD_WORD, .min = 1,
      .max = SPEC_NAME_MAX},
     {FIELD("name", struct letter_filter, name), .kind = FIELD_LINE, .min = 1, .max = SPEC_NAME_MAX},
-    {FIELD("class", struct letter_filter, class), .kind = FIELD_OWN, .read = read_class},
+    {FIELD("class", struct letter_filter, class), .kind = FIELD_ONE_OF, .words = &failure_words},
     {FIELD("fingerprint", struct letter_filter, fingerprint), .kind = FIELD_OWN,
      .read = read_fingerprint},
     {FIELD("job", struct letter_filter, job_id), .kind = FIELD_ID, .prefix = ID_JOB},

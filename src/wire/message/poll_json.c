@@ -104,10 +104,9 @@ static void read_class(const struct fields *f, const struct field_place *at,
     enum failure_class class;
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
-    struct str names = failure_names();
     if (!failure_parse(value->string, &class))
         fields_fail(f, at, "'%.*s' must be one of %.*s", STR_ARG(str_head(value->string, 100)),
-                    STR_ARG(names));
+                    STR_ARG(words_text(&failure_words, f->arena)));
     else if (class == FAILURE_LOST_WORKER)
         fields_fail(f, at, "must not be lost_worker: only the server can say that");
     else

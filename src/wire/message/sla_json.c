@@ -4,29 +4,21 @@
 
 /* ---- in a job document */
 
-static void read_policy(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!sla_policy_parse(value->string, into))
-        fields_fail(f, at, "must be one of strict, flexible and warning_only");
-}
-
 void sla_read(const struct fields *f, const struct field_place *at, const struct json *value,
               void *into)
 {
+    enum { EXPECTED, MAX, POLICY };
     static const struct field sla_fields[] = {
-        {FIELD("expected", struct sla, expected_ms), .kind = FIELD_DURATION, .min = 1,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("max", struct sla, max_ms), .kind = FIELD_DURATION, .min = 1,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("policy", struct sla, policy), .kind = FIELD_OWN, .read = read_policy},
+        [EXPECTED] = {FIELD("expected", struct sla, expected_ms), .kind = FIELD_DURATION, .min = 1,
+                      .max = SPEC_DURATION_MAX_MS},
+        [MAX] = {FIELD("max", struct sla, max_ms), .kind = FIELD_DURATION, .min = 1,
+                 .max = SPEC_DURATION_MAX_MS},
+        [POLICY] = {FIELD("policy", struct sla, policy), .kind = FIELD_ONE_OF,
+                    .words = &sla_policy_words},
     };
-    enum { EXPECTED = 1, MAX = 2 }; /* bits of these two */
     struct sla *sla = into;
     uint64_t seen = fields_read(f, at, value, sla_fields, COUNT_OF(sla_fields), sla);
-    if (value->kind == JSON_OBJECT && !(seen & (EXPECTED | MAX)))
+    if (value->kind == JSON_OBJECT && !fields_seen(seen, EXPECTED) && !fields_seen(seen, MAX))
         fields_fail(f, at, "must have expected, max, or both");
     if (sla->max_ms > 0 && sla->expected_ms > sla->max_ms) {
         struct field_place place = {.parent = at, .key = STR("expected")};
@@ -49,7 +41,7 @@ void sla_put(struct json_writer *w, const struct sla *sla)
     json_open(w);
     put_duration(w, "expected", sla->expected_ms);
     put_duration(w, "max", sla->max_ms);
-    json_put_str(w, "policy", sla_policy_name(sla->policy));
+    json_put_str(w, "policy", words_name(&sla_policy_words, sla->policy));
     json_close(w);
 }
 
@@ -90,7 +82,7 @@ void sla_event_print(struct json_writer *w, const struct sla_event_rec *event)
     json_put_id(w, "job_id", ID_JOB, event->job_id);
     json_put_str(w, "queue", event->queue);
     json_put_int(w, "attempt", event->attempt);
-    json_put_str(w, "policy", sla_policy_name(event->policy));
+    json_put_str(w, "policy", words_name(&sla_policy_words, event->policy));
     put_limit(w, "expected_ms", event->expected_ms);
     put_limit(w, "max_ms", event->max_ms);
     json_put_int(w, "actual_ms", event->actual_ms);
@@ -112,7 +104,7 @@ void sla_stream_print(struct json_writer *w, const struct event *event)
     json_put_id(w, "job_id", ID_JOB, event->job_id);
     json_put_str(w, "queue", event->queue);
     json_put_str(w, "kind", sla_event_kind_name(event->sla));
-    json_put_str(w, "policy", sla_policy_name(event->sla_policy));
+    json_put_str(w, "policy", words_name(&sla_policy_words, event->sla_policy));
     put_limit(w, "limit_ms", event->sla_limit_ms);
     json_put_int(w, "actual_ms", event->sla_actual_ms);
     json_put_str(w, "status", exec_state_name(event->state));

@@ -1,11 +1,16 @@
 /* Job documents, read. spec_print.c writes them. */
 #include "wire/message/spec_json.h"
+#include "job/spec_scan.h"
 #include "wire/json/fields.h"
 #include "wire/message/depends_json.h"
 #include "wire/message/sla_json.h"
 #include "wire/message/unique_json.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
+
+enum { FILTER_BYTES_MAX = 64 << 10 }; /* of a text field, every byte escaped sixfold */
 
 /* ---- parts of a document that need a function of their own */
 
@@ -142,31 +147,38 @@ static void read_tags(const struct fields *f, const struct field_place *at,
 static void read_schedule(const struct fields *f, const struct field_place *at,
                           const struct json *value, void *into)
 {
-    enum { AT = 1, DELAY = 2, EVERY = 4, CRON = 8, TIMEZONE = 16, SECONDS = 32 }; /* bits of them */
+    enum { AT, DELAY, EVERY, CRON, TIMEZONE, SECONDS };
     static const struct field schedule_fields[] = {
-        {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
-        {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION, .max = SPEC_DURATION_MAX_MS},
-        {FIELD("every", struct spec, when_ms), .kind = FIELD_DURATION, .min = SPEC_EVERY_MIN_MS,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("cron", struct spec, cron_text), .kind = FIELD_LINE, .min = 1,
-         .max = CRON_TEXT_BYTES_MAX},
-        {FIELD("timezone", struct spec, timezone), .kind = FIELD_LINE, .min = 1,
-         .max = SPEC_NAME_MAX},
-        {FIELD("seconds", struct spec, seconds), .kind = FIELD_BOOL},
+        [AT] = {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
+        [DELAY] = {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION,
+                   .max = SPEC_DURATION_MAX_MS},
+        [EVERY] = {FIELD("every", struct spec, when_ms), .kind = FIELD_DURATION,
+                   .min = SPEC_EVERY_MIN_MS, .max = SPEC_DURATION_MAX_MS},
+        [CRON] = {FIELD("cron", struct spec, cron_text), .kind = FIELD_LINE, .min = 1,
+                  .max = CRON_TEXT_BYTES_MAX},
+        [TIMEZONE] = {FIELD("timezone", struct spec, timezone), .kind = FIELD_LINE, .min = 1,
+                      .max = SPEC_NAME_MAX},
+        [SECONDS] = {FIELD("seconds", struct spec, seconds), .kind = FIELD_BOOL},
     };
+    static const enum when_kind whens[] = {
+        [AT] = WHEN_AT, [DELAY] = WHEN_DELAY, [EVERY] = WHEN_EVERY, [CRON] = WHEN_CRON};
     struct spec *spec = into;
     uint64_t seen = fields_read(f, at, value, schedule_fields, COUNT_OF(schedule_fields), spec);
-    uint64_t kind = seen & (AT | DELAY | EVERY | CRON);
-    if ((kind & (kind - 1)) != 0)
+    unsigned kinds = 0;
+    unsigned kind = CRON;
+    for (unsigned i = AT; i <= CRON; i++) {
+        if (fields_seen(seen, i) && kinds++ == 0)
+            kind = i;
+    }
+    bool is_cron = kinds == 1 && kind == CRON;
+    if (kinds > 1)
         fields_fail(f, at, "must have only one of at, delay, every and cron");
-    else if (kind == 0 && value->kind == JSON_OBJECT)
+    else if (kinds == 0 && value->kind == JSON_OBJECT)
         fields_fail(f, at, "must have one of at, delay, every and cron");
-    else if ((seen & (TIMEZONE | SECONDS)) != 0 && kind != CRON)
+    else if ((fields_seen(seen, TIMEZONE) || fields_seen(seen, SECONDS)) && !is_cron)
         fields_fail(f, at, "must have timezone and seconds only beside cron");
-    spec->when = kind == AT      ? WHEN_AT
-                 : kind == DELAY ? WHEN_DELAY
-                 : kind == EVERY ? WHEN_EVERY
-                                 : WHEN_CRON;
+    spec->when =
+        kinds == 1 ? whens[kind] : WHEN_CRON; /* what is wrong in an expression is told, too */
 }
 
 /* When the whole document is known: H in an expression stands for the job's name. */
@@ -183,80 +195,29 @@ static void parse_cron(const struct fields *f, struct spec *spec)
         field_error(f->errors, f->arena, STR("schedule.timezone"), "%s", err.text);
 }
 
-static void read_gap(const struct fields *f, const struct field_place *at, const struct json *value,
-                     void *into)
-{
-    enum cron_gap *gap = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (str_eq(value->string, STR("skip")))
-        *gap = CRON_GAP_SKIP;
-    else if (!str_eq(value->string, STR("after")))
-        fields_fail(f, at, "must be one of after and skip");
-}
-
-static void read_fold(const struct fields *f, const struct field_place *at,
-                      const struct json *value, void *into)
-{
-    enum cron_fold *fold = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (str_eq(value->string, STR("second")))
-        *fold = CRON_FOLD_SECOND;
-    else if (str_eq(value->string, STR("both")))
-        *fold = CRON_FOLD_BOTH;
-    else if (!str_eq(value->string, STR("first")))
-        fields_fail(f, at, "must be one of first, second and both");
-}
-
 static void read_dst(const struct fields *f, const struct field_place *at, const struct json *value,
                      void *into)
 {
     static const struct field dst_fields[] = {
-        {FIELD("gap", struct spec, gap), .kind = FIELD_OWN, .read = read_gap},
-        {FIELD("fold", struct spec, fold), .kind = FIELD_OWN, .read = read_fold},
+        {FIELD("gap", struct spec, gap), .kind = FIELD_ONE_OF, .words = &cron_gap_words},
+        {FIELD("fold", struct spec, fold), .kind = FIELD_ONE_OF, .words = &cron_fold_words},
     };
     fields_read(f, at, value, dst_fields, COUNT_OF(dst_fields), into);
-}
-
-static void read_misfire_policy(const struct fields *f, const struct field_place *at,
-                                const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!misfire_policy_parse(value->string, into))
-        fields_fail(f, at, "must be one of latest, all and skip");
 }
 
 static void read_misfire(const struct fields *f, const struct field_place *at,
                          const struct json *value, void *into)
 {
     static const struct field misfire_fields[] = {
-        {FIELD("policy", struct misfire, policy), .kind = FIELD_OWN, .read = read_misfire_policy},
+        {FIELD("policy", struct misfire, policy), .kind = FIELD_ONE_OF,
+         .words = &misfire_policy_words},
         {FIELD("grace", struct misfire, grace_ms), .kind = FIELD_DURATION,
          .max = SPEC_DURATION_MAX_MS},
         {FIELD("limit", struct misfire, limit), .kind = FIELD_INT, .min = 1,
          .max = SPEC_MISFIRE_MAX},
     };
-    fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), into);
-}
-
-static void read_overlap(const struct fields *f, const struct field_place *at,
-                         const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!overlap_parse(value->string, into))
-        fields_fail(f, at, "must be one of skip, queue, parallel and replace");
-}
-
-static void read_policy(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!retry_policy_parse(value->string, into))
-        fields_fail(f, at, "must be one of exponential, linear, fixed and immediate");
+    struct spec *spec = into;
+    fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), &spec->misfire);
 }
 
 static void read_jitter(const struct fields *f, const struct field_place *at,
@@ -281,14 +242,14 @@ static void read_retry_on(const struct fields *f, const struct field_place *at,
         fields_fail(f, at, "must not be empty: without retries, max_retries is 0");
     for (size_t i = 0; i < value->count; i++) {
         struct field_place place = {.parent = at, .index = i};
-        struct str names = failure_names();
         enum failure_class class;
         if (!fields_kind(f, &place, &value->items[i], JSON_STRING))
             continue;
         if (failure_parse(value->items[i].string, &class))
             bits |= UINT32_C(1) << class;
         else
-            fields_fail(f, &place, "must be one of %.*s", STR_ARG(names));
+            fields_fail(f, &place, "must be one of %.*s",
+                        STR_ARG(words_text(&failure_words, f->arena)));
     }
     *(uint32_t *)into = bits;
 }
@@ -296,25 +257,28 @@ static void read_retry_on(const struct fields *f, const struct field_place *at,
 static void read_retry(const struct fields *f, const struct field_place *at,
                        const struct json *value, void *into)
 {
+    enum { MAX_RETRIES, POLICY, DELAY, MAX_DELAY, JITTER, RETRY_ON };
     static const struct field retry_fields[] = {
-        {FIELD("max_retries", struct retry, max_retries), .kind = FIELD_INT,
-         .max = SPEC_RETRIES_MAX},
-        {FIELD("policy", struct retry, policy), .kind = FIELD_OWN, .read = read_policy},
-        {FIELD("delay", struct retry, delay_ms), .kind = FIELD_DURATION,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
-         .max = SPEC_DURATION_MAX_MS},
-        {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN, .read = read_jitter},
-        {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN, .read = read_retry_on},
+        [MAX_RETRIES] = {FIELD("max_retries", struct retry, max_retries), .kind = FIELD_INT,
+                         .max = SPEC_RETRIES_MAX},
+        [POLICY] = {FIELD("policy", struct retry, policy), .kind = FIELD_ONE_OF,
+                    .words = &retry_policy_words},
+        [DELAY] = {FIELD("delay", struct retry, delay_ms), .kind = FIELD_DURATION,
+                   .max = SPEC_DURATION_MAX_MS},
+        [MAX_DELAY] = {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
+                       .max = SPEC_DURATION_MAX_MS},
+        [JITTER] = {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN,
+                    .read = read_jitter},
+        [RETRY_ON] = {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN,
+                      .read = read_retry_on},
     };
-    enum { DELAY = 1 << 2, MAX_DELAY = 1 << 3 }; /* bits of these two */
-    struct retry *retry = into;
+    struct retry *retry = &((struct spec *)into)->retry;
     uint64_t seen = fields_read(f, at, value, retry_fields, COUNT_OF(retry_fields), retry);
     if (retry->delay_ms <= retry->max_delay_ms)
         return;
-    if (!(seen & MAX_DELAY)) { /* a default gives way to what the user said */
+    if (!fields_seen(seen, MAX_DELAY)) { /* a default gives way to what the user said */
         retry->max_delay_ms = retry->delay_ms;
-    } else if (!(seen & DELAY)) {
+    } else if (!fields_seen(seen, DELAY)) {
         retry->delay_ms = retry->max_delay_ms;
     } else {
         struct field_place place = {.parent = at, .key = STR("delay")};
@@ -330,7 +294,7 @@ static void read_limit(const struct fields *f, const struct field_place *at,
     uint64_t seen = fields_read(f, at, value, limit_fields, count, rule);
     for (size_t i = 0; value->kind == JSON_OBJECT && i < count; i++) {
         struct field_place place = {.parent = at, .key = limit_fields[i].name};
-        if (!(seen & (UINT64_C(1) << i)))
+        if (!fields_seen(seen, (unsigned)i))
             fields_fail(f, &place, "is required");
     }
 }
@@ -349,7 +313,8 @@ static void read_concurrency(const struct fields *f, const struct field_place *a
                              const struct json *value, void *into)
 {
     static const struct field limit_fields[] = {LIMIT_KEY, LIMIT_COUNT};
-    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+    struct spec *spec = into;
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), &spec->concurrency);
 }
 
 static void read_rate(const struct fields *f, const struct field_place *at,
@@ -361,14 +326,15 @@ static void read_rate(const struct fields *f, const struct field_place *at,
         {FIELD("per", struct limit_rule, per_ms), .kind = FIELD_DURATION, .min = 1,
          .max = SPEC_DURATION_MAX_MS},
     };
-    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+    struct spec *spec = into;
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), &spec->rate);
 }
 
 /* A name, or false: none. */
 static void read_breaker(const struct fields *f, const struct field_place *at,
                          const struct json *value, void *into)
 {
-    struct breaker_wish *wish = into;
+    struct breaker_wish *wish = &((struct spec *)into)->breaker;
     if (value->kind == JSON_BOOL && !value->boolean)
         wish->none = true;
     else if (value->kind != JSON_STRING)
@@ -380,28 +346,20 @@ static void read_breaker(const struct fields *f, const struct field_place *at,
 
 /* ---- calendars */
 
-static void read_calendar_policy(const struct fields *f, const struct field_place *at,
-                                 const struct json *value, void *into)
-{
-    struct calendar_wish *wish = into;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    wish->has_policy = calendar_policy_parse(value->string, &wish->policy);
-    if (!wish->has_policy)
-        fields_fail(f, at, "must be skip or hold");
-}
-
 /* "holidays", or {"name": "holidays", "policy": "hold"} to say otherwise than the calendar does. */
 static void read_calendar(const struct fields *f, const struct field_place *at,
                           const struct json *value, struct calendar_wish *wish)
 {
+    enum { NAME, POLICY };
     static const struct field wish_fields[] = {
-        {FIELD("name", struct calendar_wish, name), .kind = FIELD_WORD, .required = true, .min = 1,
-         .max = SPEC_NAME_MAX},
-        {.name = STR_INIT("policy"), .kind = FIELD_OWN, .read = read_calendar_policy},
+        [NAME] = {FIELD("name", struct calendar_wish, name), .kind = FIELD_WORD, .required = true,
+                  .min = 1, .max = SPEC_NAME_MAX},
+        [POLICY] = {FIELD("policy", struct calendar_wish, policy), .kind = FIELD_ONE_OF,
+                    .words = &calendar_policy_words},
     };
     if (value->kind == JSON_OBJECT)
-        fields_read(f, at, value, wish_fields, COUNT_OF(wish_fields), wish);
+        wish->has_policy = fields_seen(
+            fields_read(f, at, value, wish_fields, COUNT_OF(wish_fields), wish), POLICY);
     else if (fields_text(f, at, value, FIELD_WORD, 1, SPEC_NAME_MAX))
         wish->name = value->string;
 }
@@ -429,87 +387,87 @@ static void read_calendars(const struct fields *f, const struct field_place *at,
     spec->calendar_count = value->count;
 }
 
-static void read_once_key(const struct fields *f, const struct field_place *at,
-                          const struct json *value, void *into)
+static void read_sla(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    struct spec *spec = into;
+    sla_read(f, at, value, &spec->sla);
+}
+
+static void read_unique(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    unique_read(f, at, value, &spec->unique);
+}
+
+static void read_depends_on(const struct fields *f, const struct field_place *at,
+                            const struct json *value, void *into)
+{
+    static const struct field depends = {
+        FIELD_ARRAY("depends_on", struct spec, depends_on, depends_count), .kind = FIELD_LIST,
+        .max = SPEC_DEPENDS_MAX, .items = &depends_items};
+    fields_value(f, at, value, &depends, into);
+}
+
+static void read_idempotency_key(const struct fields *f, const struct field_place *at,
+                                 const struct json *value, void *into)
 {
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
+    struct spec *spec = into;
     if (idempotency_key_is_valid(value->string))
-        *(struct str *)into = value->string;
+        spec->idempotency_key = value->string;
     else
         fields_fail(f, at, "must be 1 to %d characters of visible ASCII", SPEC_ONCE_KEY_MAX);
 }
 
 /* ---- the whole document */
 
-#define LATER(text)                                                                                \
-    {                                                                                              \
-        .name = STR_INIT(text), .kind = FIELD_LATER                                                \
-    }
+#define READ_TEXT(name) FIELD(#name, struct spec, name), .kind = FIELD_TEXT
+#define READ_LINE(name) FIELD(#name, struct spec, name), .kind = FIELD_LINE
+#define READ_WORD(name) FIELD(#name, struct spec, name), .kind = FIELD_WORD
+#define READ_RAW(name) FIELD(#name, struct spec, name), .kind = FIELD_RAW
+#define READ_INT(name) FIELD(#name, struct spec, name), .kind = FIELD_INT
+#define READ_SPAN(name) FIELD(#name, struct spec, name##_ms), .kind = FIELD_DURATION
+#define READ_BOOL(name) FIELD(#name, struct spec, name), .kind = FIELD_BOOL
+#define READ_ONE_OF(name) FIELD(#name, struct spec, name), .kind = FIELD_ONE_OF
+/* Those that are written by hand are handed the whole spec. */
+#define READ_OWN(key) .name = STR_INIT(#key), .kind = FIELD_OWN, .read = read_##key
+#define READ_OWN_MANY(key) READ_OWN(key)
 
-enum { COMMAND = 1 << 0, HANDLER = 1 << 1, WORK = (1 << 5) - 1 }; /* bits of the first five */
+#define READ(name, kind, bounds, ...) [JOB_FIELD_##name] = {READ_##kind(name), bounds},
+#define READ_LATER(key) [LATER_##key] = {.name = STR_INIT(#key), .kind = FIELD_LATER},
 
-/* Members without a place of their own are handed the whole spec. */
-static const struct field spec_fields[] = {
-    {.name = STR_INIT("command"), .kind = FIELD_OWN, .read = read_command},
-    {.name = STR_INIT("handler"), .kind = FIELD_OWN, .read = read_handler},
-    LATER("http"),
-    LATER("container"),
-    LATER("task"),
-    {FIELD("name", struct spec, name), .kind = FIELD_LINE, .min = 1, .max = SPEC_NAME_MAX},
-    {FIELD("description", struct spec, description), .kind = FIELD_TEXT, .max = SPEC_TEXT_MAX},
-    {FIELD("payload", struct spec, payload), .kind = FIELD_RAW},
-    {.name = STR_INIT("env"), .kind = FIELD_OWN, .read = read_env},
-    {FIELD("working_dir", struct spec, working_dir), .kind = FIELD_TEXT, .min = 1,
-     .max = SPEC_TEXT_MAX},
-    {.name = STR_INIT("schedule"), .kind = FIELD_OWN, .read = read_schedule},
-    {FIELD("priority", struct spec, priority), .kind = FIELD_INT, .max = SPEC_PRIORITY_MAX},
-    {FIELD("queue", struct spec, queue), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
-    {FIELD("timeout", struct spec, timeout_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD("retry", struct spec, retry), .kind = FIELD_OWN, .read = read_retry},
-    {.name = STR_INIT("tags"), .kind = FIELD_OWN, .read = read_tags},
-    {FIELD("team", struct spec, team), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
-    LATER("resources"),
-    LATER("labels"),
-    {FIELD("sla", struct spec, sla), .kind = FIELD_OWN, .read = sla_read},
-    {FIELD("overlap", struct spec, overlap), .kind = FIELD_OWN, .read = read_overlap},
-    {FIELD("misfire", struct spec, misfire), .kind = FIELD_OWN, .read = read_misfire},
-    {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},
-    {FIELD("stagger", struct spec, stagger_ms), .kind = FIELD_DURATION,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD_ARRAY("depends_on", struct spec, depends_on, depends_count), .kind = FIELD_LIST,
-     .max = SPEC_DEPENDS_MAX, .items = &depends_items},
-    {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
-    {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
-    {FIELD("unique", struct spec, unique), .kind = FIELD_OWN, .read = unique_read},
-    {FIELD("breaker", struct spec, breaker), .kind = FIELD_OWN, .read = read_breaker},
-    {FIELD("idempotency_key", struct spec, idempotency_key), .kind = FIELD_OWN,
-     .read = read_once_key},
-    {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,
-     .max = SPEC_DURATION_MAX_MS},
-    LATER("at_most_once"),
-    {.name = STR_INIT("calendars"), .kind = FIELD_OWN, .read = read_calendars},
-    LATER("secrets"),
-    LATER("user"),
-    LATER("sandbox"),
-};
+#define LATER_PLACE(name) LATER_##name,
+enum { LATER_BEFORE = JOB_FIELD_COUNT - 1, JOB_FIELDS_LATER(LATER_PLACE) PLACES };
+static_assert((int)PLACES <= FIELDS_MAX, "the answer of fields_read has a bit for each field");
+
+static const struct field spec_fields[] = {JOB_FIELDS(READ) JOB_FIELDS_LATER(READ_LATER)};
 
 /* What only makes sense when there is more than one slot. */
 static void refuse_recurring(const struct fields *f, uint64_t seen)
 {
-    static const char *const names[] = {"overlap", "misfire", "dst", "stagger"};
-    for (size_t i = 0; i < COUNT_OF(spec_fields); i++) {
-        if ((seen & (UINT64_C(1) << i)) == 0)
-            continue;
-        for (size_t k = 0; k < COUNT_OF(names); k++) {
-            if (str_eq(spec_fields[i].name, str_c(names[k])))
-                field_error(f->errors, f->arena, spec_fields[i].name,
-                            "is for jobs whose schedule is every or cron");
-        }
+    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
+        enum job_printed printed = job_fields[i].printed;
+        if (fields_seen(seen, i) &&
+            (printed == JOB_PRINTED_RECURS || printed == JOB_PRINTED_RECURS_SET))
+            field_error(f->errors, f->arena, job_fields[i].key,
+                        "is for jobs whose schedule is every or cron");
     }
+}
+
+/* A job has one kind of work. Kinds that are not supported yet have been reported as such. */
+static void check_work(const struct fields *f, const struct json *doc, uint64_t seen)
+{
+    bool command = fields_seen(seen, JOB_FIELD_command);
+    bool handler = fields_seen(seen, JOB_FIELD_handler);
+    bool later = fields_seen(seen, LATER_http) || fields_seen(seen, LATER_container) ||
+                 fields_seen(seen, LATER_task);
+    if (command && handler)
+        field_error(f->errors, f->arena, STR("handler"), "must not stand beside command");
+    if (!command && !handler && !later && doc->kind == JSON_OBJECT)
+        field_error(f->errors, f->arena, STR("command"), "is required, or handler");
 }
 
 static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
@@ -533,10 +491,7 @@ static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
                     "slot while an earlier one is not over");
     if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
         field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
-    if ((seen & COMMAND) && (seen & HANDLER))
-        field_error(errors, arena, STR("handler"), "must not stand beside command");
-    if (!(seen & WORK) && doc->kind == JSON_OBJECT)
-        field_error(errors, arena, STR("command"), "is required, or handler");
+    check_work(&f, doc, seen);
     if (errors->count > 0)
         return RC_INVALID;
     *ret_spec = spec;
@@ -559,4 +514,35 @@ enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, s
         return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
     }
     return RC_OK;
+}
+
+/* ---- filters of lists */
+
+/* The text of a parameter as the JSON that a document would have. */
+static struct json param_value(enum job_kind kind, struct str text)
+{
+    struct json value = {.kind = JSON_STRING, .string = text};
+    if (kind == JOB_KIND_INT) /* what is no whole number is reported as if it were another one */
+        value.kind = str_to_i64(text, &value.integer) ? JSON_INT : JSON_DOUBLE;
+    if (kind == JOB_KIND_BOOL && (str_eq(text, STR("true")) || str_eq(text, STR("false"))))
+        value = (struct json){.kind = JSON_BOOL, .boolean = text.len == strlen("true")};
+    return value;
+}
+
+struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
+                             struct field_errors *errors)
+{
+    CLEANUP(buf_free) struct buf out = BUF(FILTER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    const struct fields f = {.arena = arena, .errors = errors};
+    const struct field_place at = {.key = job_fields[id].key};
+    const struct json value = param_value(job_fields[id].kind, text);
+    struct spec spec = {.when = WHEN_NOW};
+    assert(job_fields[id].kind < JOB_KIND_RAW);
+    fields_value(&f, &at, &value, &spec_fields[id], &spec);
+    json_open(&w);
+    spec_print_field(&w, &spec, id);
+    json_close(&w);
+    struct str found = spec_scan(buf_str(&out), job_fields[id].key);
+    return found.len > 0 ? arena_str(arena, found) : STR("null");
 }

@@ -18,6 +18,15 @@ void spec_print(struct json_writer *w, const struct spec *spec);
 /* The canonical text with its braces: what stores keep and workers are given. */
 struct str spec_text(const struct spec *spec, struct arena *arena);
 
+/* The canonical members, but only this one: nothing when the spec does not have it. */
+void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_field_id id);
+
+/* What the text of a query parameter stands for as a value of this plain field, as the canonical text
+ * has it: "\"1m30s\"" for 90s, "null" for the value of jobs without the field. Reports to errors when
+ * it is no value of the field. */
+struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
+                             struct field_errors *errors);
+
 /* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. Names that an
  * older version took are good: a job that is left out does not run. */
 enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err);

@@ -12,24 +12,18 @@ enum {
     TEXT_BYTES_MAX = 8 << 20, /* all limits of job/spec.h at once, every byte escaped sixfold */
 };
 
-static void put_text(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.len > 0)
-        json_put_str(w, key, text);
-}
-
 static void put_duration(struct json_writer *w, const char *key, int64_t ms)
 {
     char text[WHEN_TEXT_MAX];
     json_put_str(w, key, duration_format(text, ms));
 }
 
-static void put_work(struct json_writer *w, const struct spec *spec)
+/* ---- the fields that are written by hand */
+
+static void put_command(struct json_writer *w, const struct spec *spec)
 {
-    if (spec->work == WORK_HANDLER) {
-        json_put_str(w, "handler", spec->handler);
+    if (spec->work == WORK_HANDLER)
         return;
-    }
     json_key(w, "command");
     if (spec->work == WORK_SHELL) {
         json_str(w, spec->argv[0]);
@@ -39,6 +33,12 @@ static void put_work(struct json_writer *w, const struct spec *spec)
     for (size_t i = 0; i < spec->argc; i++)
         json_str(w, spec->argv[i]);
     json_close_array(w);
+}
+
+static void put_handler(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->work == WORK_HANDLER)
+        json_put_str(w, "handler", spec->handler);
 }
 
 static void put_pairs(struct json_writer *w, const char *key, const struct pair *pairs,
@@ -55,10 +55,21 @@ static void put_pairs(struct json_writer *w, const char *key, const struct pair 
     json_close(w);
 }
 
+static void put_env(struct json_writer *w, const struct spec *spec)
+{
+    put_pairs(w, "env", spec->env, spec->env_count);
+}
+
+static void put_tags(struct json_writer *w, const struct spec *spec)
+{
+    put_pairs(w, "tags", spec->tags, spec->tag_count);
+}
+
 static void put_cron(struct json_writer *w, const struct spec *spec)
 {
     json_put_str(w, "cron", spec->cron_text);
-    put_text(w, "timezone", spec->timezone);
+    if (spec->timezone.len > 0)
+        json_put_str(w, "timezone", spec->timezone);
     if (spec->seconds)
         json_put_bool(w, "seconds", true);
 }
@@ -80,34 +91,25 @@ static void put_schedule(struct json_writer *w, const struct spec *spec)
     json_close(w);
 }
 
-static void put_misfire(struct json_writer *w, const struct misfire *misfire)
+static void put_misfire(struct json_writer *w, const struct spec *spec)
 {
     json_key(w, "misfire");
     json_open(w);
-    json_put_str(w, "policy", misfire_policy_name(misfire->policy));
-    put_duration(w, "grace", misfire->grace_ms);
-    json_put_int(w, "limit", misfire->limit);
+    json_put_str(w, "policy", words_name(&misfire_policy_words, spec->misfire.policy));
+    put_duration(w, "grace", spec->misfire.grace_ms);
+    json_put_int(w, "limit", spec->misfire.limit);
     json_close(w);
 }
 
-/* How the slots of a schedule are treated. */
-static void put_slots(struct json_writer *w, const struct spec *spec)
+static void put_dst(struct json_writer *w, const struct spec *spec)
 {
-    static const char *const folds[] = {
-        [CRON_FOLD_FIRST] = "first", [CRON_FOLD_SECOND] = "second", [CRON_FOLD_BOTH] = "both"};
-    if (!spec_recurs(spec))
+    if (spec->when != WHEN_CRON)
         return;
-    json_put_str(w, "overlap", overlap_name(spec->overlap));
-    put_misfire(w, &spec->misfire);
-    if (spec->when == WHEN_CRON) {
-        json_key(w, "dst");
-        json_open(w);
-        json_put_str(w, "gap", spec->gap == CRON_GAP_SKIP ? STR("skip") : STR("after"));
-        json_put_str(w, "fold", str_c(folds[spec->fold]));
-        json_close(w);
-    }
-    if (spec->stagger_ms > 0)
-        put_duration(w, "stagger", spec->stagger_ms);
+    json_key(w, "dst");
+    json_open(w);
+    json_put_str(w, "gap", words_name(&cron_gap_words, spec->gap));
+    json_put_str(w, "fold", words_name(&cron_fold_words, spec->fold));
+    json_close(w);
 }
 
 /* 333 of 1000 is 0.333, 300 is 0.3, 1000 is 1: without a detour over floating point. */
@@ -150,8 +152,9 @@ static bool is_default(const struct retry *retry)
            retry->jitter_permille == usual->jitter_permille && retry->retry_on == usual->retry_on;
 }
 
-static void put_retry(struct json_writer *w, const struct retry *retry)
+static void put_retry(struct json_writer *w, const struct spec *spec)
 {
+    const struct retry *retry = &spec->retry;
     if (is_default(retry)) {
         json_put_raw(w, "retry", retry_default_text);
         return;
@@ -159,7 +162,7 @@ static void put_retry(struct json_writer *w, const struct retry *retry)
     json_key(w, "retry");
     json_open(w);
     json_put_int(w, "max_retries", retry->max_retries);
-    json_put_str(w, "policy", retry_policy_name(retry->policy));
+    json_put_str(w, "policy", words_name(&retry_policy_words, retry->policy));
     put_duration(w, "delay", retry->delay_ms);
     put_duration(w, "max_delay", retry->max_delay_ms);
     put_permille(w, "jitter", retry->jitter_permille);
@@ -180,6 +183,26 @@ static void put_limit(struct json_writer *w, const char *key, const struct limit
     json_close(w);
 }
 
+static void put_concurrency(struct json_writer *w, const struct spec *spec)
+{
+    put_limit(w, "concurrency", &spec->concurrency);
+}
+
+static void put_rate(struct json_writer *w, const struct spec *spec)
+{
+    put_limit(w, "rate", &spec->rate);
+}
+
+static void put_sla(struct json_writer *w, const struct spec *spec)
+{
+    sla_put(w, &spec->sla);
+}
+
+static void put_unique(struct json_writer *w, const struct spec *spec)
+{
+    unique_put(w, &spec->unique);
+}
+
 static void put_calendars(struct json_writer *w, const struct spec *spec)
 {
     if (spec->calendar_count == 0)
@@ -194,46 +217,73 @@ static void put_calendars(struct json_writer *w, const struct spec *spec)
         }
         json_open(w);
         json_put_str(w, "name", wish->name);
-        json_put_str(w, "policy", calendar_policy_name(wish->policy));
+        json_put_str(w, "policy", words_name(&calendar_policy_words, wish->policy));
         json_close(w);
     }
     json_close_array(w);
 }
 
-static void put_breaker(struct json_writer *w, const struct breaker_wish *wish)
+static void put_breaker(struct json_writer *w, const struct spec *spec)
 {
-    if (wish->none)
+    if (spec->breaker.none)
         json_put_bool(w, "breaker", false);
-    else
-        put_text(w, "breaker", wish->name);
+    else if (spec->breaker.name.len > 0)
+        json_put_str(w, "breaker", spec->breaker.name);
 }
+
+/* ---- the whole document, from the list: a statement for each field that is printed */
+
+#define PUT_TEXT(name) json_put_str(w, #name, spec->name)
+#define PUT_LINE(name) PUT_TEXT(name)
+#define PUT_WORD(name) PUT_TEXT(name)
+#define PUT_RAW(name) json_put_raw(w, #name, spec->name)
+#define PUT_INT(name) json_put_int(w, #name, spec->name)
+#define PUT_SPAN(name) put_duration(w, #name, spec->name##_ms)
+#define PUT_BOOL(name) json_put_bool(w, #name, spec->name)
+#define PUT_ONE_OF(name)                                                                           \
+    json_put_str(w, #name, words_name(job_fields[JOB_FIELD_##name].words, spec->name))
+#define PUT_OWN(name) put_##name(w, spec)
+#define PUT_OWN_MANY(name) PUT_OWN(name)
+
+#define IS_SET_TEXT(name) spec->name.len > 0
+#define IS_SET_LINE(name) IS_SET_TEXT(name)
+#define IS_SET_WORD(name) IS_SET_TEXT(name)
+#define IS_SET_RAW(name) IS_SET_TEXT(name)
+#define IS_SET_INT(name) spec->name != 0
+#define IS_SET_SPAN(name) spec->name##_ms != 0
+#define IS_SET_BOOL(name) spec->name
+#define IS_SET_ONE_OF(name) spec->name != 0
+#define IS_SET_OWN(name) true /* its function looks */
+#define IS_SET_OWN_MANY(name) true
+
+#define PRINTS_ALWAYS(is_set) true
+#define PRINTS_IF_SET(is_set) (is_set)
+#define PRINTS_RECURS(is_set) recurs
+#define PRINTS_RECURS_SET(is_set) recurs && (is_set)
+
+#define KEPT_COLUMN(statement) statement
+#define KEPT_DOCUMENT(statement) statement
+#define KEPT_APART(statement)
+
+#define PUT(name, kind, bounds, printed, kept, ...)                                                \
+    KEPT_##kept(if (PRINTS_##printed(IS_SET_##kind(name))) { PUT_##kind(name); })
 
 void spec_print(struct json_writer *w, const struct spec *spec)
 {
-    put_text(w, "name", spec->name);
-    put_text(w, "description", spec->description);
-    put_work(w, spec);
-    put_pairs(w, "env", spec->env, spec->env_count);
-    put_text(w, "working_dir", spec->working_dir);
-    put_schedule(w, spec);
-    json_put_int(w, "priority", spec->priority);
-    json_put_str(w, "queue", spec->queue);
-    put_text(w, "team", spec->team);
-    if (spec->timeout_ms > 0)
-        put_duration(w, "timeout", spec->timeout_ms);
-    if (spec->start_within_ms > 0)
-        put_duration(w, "start_within", spec->start_within_ms);
-    if (spec->expires_in_ms > 0)
-        put_duration(w, "expires_in", spec->expires_in_ms);
-    put_retry(w, &spec->retry);
-    sla_put(w, &spec->sla);
-    put_slots(w, spec);
-    put_limit(w, "concurrency", &spec->concurrency);
-    put_limit(w, "rate", &spec->rate);
-    unique_put(w, &spec->unique);
-    put_breaker(w, &spec->breaker);
-    put_calendars(w, spec);
-    put_pairs(w, "tags", spec->tags, spec->tag_count);
+    const bool recurs = spec_recurs(spec);
+    JOB_FIELDS(PUT)
+}
+
+#define PUT_ONE(name, kind, bounds, printed, kept, ...)                                            \
+    case JOB_FIELD_##name: PUT(name, kind, , printed, kept, ) break;
+
+void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_field_id id)
+{
+    const bool recurs = true; /* where there is a value, its job may have it */
+    switch (id) {
+        JOB_FIELDS(PUT_ONE)
+    case JOB_FIELD_COUNT: break;
+    }
 }
 
 struct str spec_text(const struct spec *spec, struct arena *arena)

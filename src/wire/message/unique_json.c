@@ -41,15 +41,6 @@ static void read_while(const struct fields *f, const struct field_place *at,
     rule->until_start = seen == QUEUED;
 }
 
-static void read_on_conflict(const struct fields *f, const struct field_place *at,
-                             const struct json *value, void *into)
-{
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return;
-    if (!on_conflict_parse(value->string, into))
-        fields_fail(f, at, "must be one of return, replace and reject");
-}
-
 void unique_read(const struct fields *f, const struct field_place *at, const struct json *value,
                  void *into)
 {
@@ -57,8 +48,8 @@ void unique_read(const struct fields *f, const struct field_place *at, const str
         {FIELD("key", struct unique_rule, key), .kind = FIELD_LINE, .required = true, .min = 1,
          .max = SPEC_NAME_MAX},
         {.name = STR_INIT("while"), .kind = FIELD_OWN, .read = read_while},
-        {FIELD("on_conflict", struct unique_rule, on_conflict), .kind = FIELD_OWN,
-         .read = read_on_conflict},
+        {FIELD("on_conflict", struct unique_rule, on_conflict), .kind = FIELD_ONE_OF,
+         .words = &on_conflict_words},
     };
     fields_read(f, at, value, unique_fields, COUNT_OF(unique_fields), into);
 }
@@ -76,6 +67,6 @@ void unique_put(struct json_writer *w, const struct unique_rule *rule)
     if (!rule->until_start)
         json_str(w, STR("running"));
     json_close_array(w);
-    json_put_str(w, "on_conflict", on_conflict_name(rule->on_conflict));
+    json_put_str(w, "on_conflict", words_name(&on_conflict_words, rule->on_conflict));
     json_close(w);
 }
