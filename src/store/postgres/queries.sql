@@ -500,6 +500,11 @@ SELECT kind, queue, state, sum(value)::bigint FROM (
     SELECT kind, queue, state, value FROM belfry.counter_delta WHERE queue = $1::text) n
 GROUP BY kind, queue, state HAVING sum(value) <> 0;
 
+-- name: lock_calendar
+-- Before the question which jobs go by it, and until the commit that deletes it: a job that names it waits for that
+-- commit, or was there first and is found. A statement of its own, since each sees what was committed before it began.
+SELECT 1 FROM belfry.calendar WHERE name = $1::text FOR UPDATE;
+
 -- name: calendar_jobs
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 
@@ -1109,7 +1114,11 @@ SET version = excluded.version, policy = excluded.policy, entry_count = excluded
 DELETE FROM belfry.calendar WHERE name = $1::text;
 
 -- name: put_calendar_use
-INSERT INTO belfry.calendar_use (calendar, job_id) VALUES ($1::text, $2::bigint) ON CONFLICT DO NOTHING;
+-- NULL, which the column refuses, when another server has deleted the calendar since the job was accepted. The lock
+-- keeps it from being deleted before this commit.
+INSERT INTO belfry.calendar_use (calendar, job_id)
+VALUES ((SELECT name FROM belfry.calendar WHERE name = $1::text FOR KEY SHARE), $2::bigint)
+ON CONFLICT DO NOTHING;
 
 -- name: forget_calendar_use
 DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigint;

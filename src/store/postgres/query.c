@@ -61,6 +61,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_FIND_OLD_TALLIES] = "find_old_tallies",
     [Q_FIND_PACE] = "find_pace",
     [Q_FIND_COUNTERS] = "find_counters",
+    [Q_LOCK_CALENDAR] = "lock_calendar",
     [Q_CALENDAR_JOBS] = "calendar_jobs",
     [Q_FIND_WORKER] = "find_worker",
     [Q_FIND_INBOX] = "find_inbox",
