@@ -497,7 +497,7 @@ static const struct field spec_fields[] = {
     LATER("sandbox"),
 };
 
-/* What only makes sense when there is more than one slot. */
+/* Fields that only make sense when there is more than one slot. */
 static void refuse_recurring(const struct fields *f, uint64_t seen)
 {
     static const char *const names[] = {"overlap", "misfire", "dst", "stagger"};
