@@ -12,10 +12,10 @@
 enum {
     CALL_TIMEOUT_MS = 30000,
     STREAM_IDLE_MS = 60000, /* a server that has nothing to say says so every 15 s */
-    PAGE_ITEMS_MAX = 1000,  /* what the server gives at most */
+    PAGE_ITEMS_MAX = 1000,  /* the most that the server gives */
     QUERY_BYTES_MAX = 1 << 16,
     DETAILS_BYTES_MAX = 1 << 16,
-    REASON_BYTES_MAX = 1 << 18, /* what no server takes, but a command line holds */
+    REASON_BYTES_MAX = 1 << 18, /* more than a server takes; a command line holds it */
 };
 
 enum rc api_explain(struct cli *cli, const struct cli_target *target, struct json *ret_json,
@@ -144,7 +144,7 @@ static uint64_t stream_idle_ms(void)
 /* A stream under way. */
 struct streaming {
     const struct api_stream *stream;
-    struct err err; /* what its on_data returned */
+    struct err err; /* the error that its on_data returned */
 };
 
 static void on_stream_data(void *arg, struct str piece)

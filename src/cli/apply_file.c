@@ -124,7 +124,7 @@ enum rc apply_file_read(struct cli *cli, const char *path, const char *set,
     if (take_all(cli, text, set, ret_file, err) == RC_OK)
         return RC_OK;
     err_note(err, "%s", path);
-    return err->rc = RC_CORRUPT; /* what stands in a file is not a matter of usage */
+    return err->rc = RC_CORRUPT; /* a wrong file is not a matter of usage */
 }
 
 void apply_file_free(struct apply_file *file)

@@ -53,7 +53,7 @@ struct cli {
     struct str url;
     struct str token; /* empty when there is none: the server says what it thinks of that */
     enum cli_format format;
-    struct opt_words words; /* what was no option */
+    struct opt_words words; /* arguments that are no options */
     int exit_code;          /* when all goes well; CLI_OK unless the subcommand says otherwise */
     bool refused;           /* the server said no; a hint about options would mislead */
     struct str details;     /* lines for below the error's sentence, each ended by \n */
@@ -65,7 +65,7 @@ typedef enum rc cli_run(struct cli *cli, const void *args, struct err *err);
 /* args holds the defaults; it is what the subcommand's own struct begins with. */
 int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run);
 
-/* What the only word on the command line names. */
+/* The job or execution that the only word on the command line names. */
 struct cli_target {
     struct str id;
     bool is_execution; /* else a job */
@@ -81,13 +81,14 @@ enum rc cli_no_words(const struct cli *cli, struct err *err);
 /* As file_read. A missing file is RC_IO: "not found" is about what the server has. */
 enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struct str *ret_text,
                       struct err *err);
-/* What --payload was given: JSON, or @ and the name of a file with it. */
+/* The argument of --payload: JSON, or @ and the name of a file with it. */
 enum rc cli_payload(struct cli *cli, const char *arg, struct str *ret_json, struct err *err);
 
 /* To stdout, through a buffer. */
 void cli_print(struct str text);
 void cli_print_line(struct str text);
 void cli_flush(void);
-/* RC_IO when something that was printed so far could not be written: its reader is gone, or the disk is full.
- * cli_main asks at the end; a command that prints for a long time asks in between, and ends then. */
+/* RC_IO when something that was printed so far could not be written: its reader is gone, or the
+ * disk is full. cli_main asks at the end; a command that prints for a long time asks in between,
+ * and ends then. */
 enum rc cli_written(struct err *err);

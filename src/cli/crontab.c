@@ -20,7 +20,7 @@ struct reader {
     struct str cron_tz;
     struct buf comment;   /* right above, line by line */
     struct strmap counts; /* of entries by program: size_t */
-    struct strmap said;   /* what there was a remark about */
+    struct strmap said;   /* things that there was a remark about */
 };
 
 static void reader_free(struct reader *r)

@@ -5,9 +5,9 @@
  * of the line. An unescaped % ends the command; what follows it is the command's standard input, in
  * which every further % is a new line; \% is a plain one.
  *
- * Whatever the text, all of it is read: a line that makes no sense is refused by a remark with its
- * number, and costs the others nothing. What cron did for an entry and nobody does here (mail, a
- * user of its own) is a remark too, once for each such thing and not once per entry.
+ * All of the text is read: a line that makes no sense is refused by a remark with its number, and
+ * costs the others nothing. A thing that cron did for an entry and belfry does not do (mail, a user
+ * of its own) is a remark too, once for each such thing and not once per entry.
  *
  * Pure: no I/O, no clock. All texts point into the source or live in the arena. */
 #pragma once

@@ -52,7 +52,7 @@ static void put_schedule(struct json_writer *w, const struct crontab_entry *entr
     json_close(w);
 }
 
-/* What cron does without being asked, and a job does otherwise. */
+/* Settings by which a job does what cron does by default. */
 static void put_manners(struct json_writer *w)
 {
     json_put_str(w, "overlap", STR("parallel"));

@@ -14,6 +14,6 @@ bool crontab_variable(struct str line, struct str *ret_name, struct str *ret_val
 void crontab_percent(struct str text, struct arena *arena, struct str *ret_command,
                      struct str *ret_input);
 
-/* What to call a command: the file name of its program (not of a `cd` in front of it), of letters,
+/* A name for a command: the file name of its program (not of a `cd` in front of it), of letters,
  * digits and _.- only. */
 struct str crontab_program(struct str command, struct arena *arena);

@@ -34,7 +34,8 @@ static void follower_end(struct follower *f)
     buf_free(&f->last_id);
 }
 
-/* A stderr that was closed from the beginning is the user's wish; one whose reader went away is not. */
+/* A stderr that was closed from the beginning is the user's wish; one whose reader went away is
+ * not. */
 static enum rc print_text(const struct json *chunk, struct err *err)
 {
     struct str text = api_text(chunk, STR("text"));

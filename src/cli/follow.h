@@ -22,9 +22,9 @@ struct follow {
 /* Returns when the execution is final and its last byte was printed. */
 enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *err);
 
-/* What `--wait` does: streams the output and makes the command's exit code that of this program
- * (128 and the number for a signal; 1 when it was cancelled, ran out of time, or has none). With
- * -o json it prints the finished execution instead. */
+/* Does what `--wait` promises: streams the output and makes the command's exit code that of this
+ * program (128 and the number for a signal; 1 when it was cancelled, ran out of time, or has none).
+ * With -o json it prints the finished execution instead. */
 enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err);
 
 /* POSTs to a path that makes an execution, and prints its id or, when `wait`, follows it so. */

@@ -6,7 +6,7 @@
 
 enum { QUERY_BYTES_MAX = 1 << 16 };
 
-/* What one run of a list is about. */
+/* One run of a list. */
 struct run {
     struct list_args args; /* first: cli_main knows only this */
     const struct listing *listing;

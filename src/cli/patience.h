@@ -1,6 +1,6 @@
 /* patience.h - how long to wait for a server that has gone away.
  *
- * Somebody who waits for the end of a job wants a restart of the server to be a pause and not an
+ * A user who waits for the end of a job wants a restart of the server to be a pause and not an
  * error. A call that fails to reach it is repeated, after a wait that doubles each time up to a
  * limit, until it succeeds or has failed too often in a row.
  *

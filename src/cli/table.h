@@ -2,8 +2,8 @@
  *
  * Columns are as wide as their widest cell. When that is too much, the widest of the flexible
  * columns give way and their cells end in an ellipsis; when that is not enough, optional columns
- * are left out, the last ones first. What remains (ids, mainly) is never cut: a cut id is of no
- * use. Width counts code points, which is right for most of what people call jobs. */
+ * are left out, the last ones first. The remaining columns (ids, mainly) are never cut: a cut id is
+ * of no use. Width counts code points, which is right for most of what people call jobs. */
 #pragma once
 #include "base/buf.h"
 
@@ -39,8 +39,8 @@ void table_add(struct table *t, struct str cell);
 /* A line of titles and one per row, lines without blanks at their end. */
 void table_print(const struct table *t, struct paper paper, struct buf *out);
 
-/* What stdout is: a terminal (COLUMNS, else what it says itself, else 80; colours unless NO_COLOR
- * is set) or something that wants everything, plain. */
+/* Tells whether stdout is a terminal (COLUMNS, else what it says itself, else 80; colours unless
+ * NO_COLOR is set) or a file or pipe, which gets everything, plain. */
 struct paper table_paper(void);
 
 /* The word in its colour, when it has one and the paper takes it. */

@@ -36,8 +36,9 @@ enum poll_code {
     /* The worker cannot make sense of the lease. Reported as permanent, it is the end; a worker that thinks
      * others may know more returns it so, and the server counts these returns as it counts lost leases. */
     POLL_CODE_UNREADABLE,
-    /* The process that starts the worker's commands died, and every command with it. Any of them may have killed
-     * it; the worker cannot tell. Beside OUTCOME_STOPPED, for all that the worker ran. */
+    /* The process that starts the worker's commands died, and every command with it. Any of them
+     * may have killed it; the worker cannot tell. Beside OUTCOME_STOPPED, for all that the worker
+     * ran. */
     POLL_CODE_SPAWNER_DIED,
 };
 

@@ -155,8 +155,8 @@ int64_t retry_delay_ms(const struct retry *retry, uint32_t attempt, uint64_t see
     struct rng rng = {.state = seed ^ (uint64_t)attempt << 56};
     uint64_t spread = (uint64_t)delay_ms * retry->jitter_permille / 1000;
     int64_t jitter_ms = (int64_t)rng_below(&rng, spread + 1);
-    /* The part that exceeds the longest delay is subtracted from it. If it were cut off, runs that failed together
-     * would come back together once their delays have reached the longest one. */
+    /* The part that exceeds the longest delay is subtracted from it. If it were cut off, runs that
+     * failed together would come back together once their delays have reached the longest one. */
     int64_t beyond_ms = jitter_ms - (retry->max_delay_ms - delay_ms);
     return beyond_ms > 0 ? retry->max_delay_ms - beyond_ms : delay_ms + jitter_ms;
 }

@@ -26,7 +26,7 @@ int64_t clock_mono_us(void);
 
 /* ---- the timeline of this process; from any thread */
 
-/* What this machine's wall clock is ahead of its boot clock by, and when that was. */
+/* By how much this machine's wall clock is ahead of its boot clock, and when that was. */
 int64_t clock_own_offset_us(int64_t *ret_boot_us);
 /* Whether the system says that its clock is synchronised (adjtimex). */
 bool clock_own_is_synced(void);

@@ -13,11 +13,11 @@
 
 #define DIR_DEFAULT "/usr/share/zoneinfo"
 
-/* Somebody may have been handed the old zone right before the first time, and begun something with it
- * right after. */
+/* A thread may have been handed the old zone right before the first time, and begun something with
+ * it right after. */
 enum { TELL_TIMES = 2 };
 
-/* What tells one version of a file from the next: packages replace files, they do not edit them. */
+/* Tells one version of a file from the next: packages replace files, they do not edit them. */
 struct version {
     dev_t device;
     ino_t inode;

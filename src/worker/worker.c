@@ -27,7 +27,7 @@
 enum {
     LEAVE_TICK_MS = 100,
     LEAVE_PATIENCE_MS = 10000, /* to send output to a server that does not answer */
-    LEAVE_SPARE_MS = 3000,     /* what runs so long after its SIGKILL cannot be ended */
+    LEAVE_SPARE_MS = 3000,     /* a command that runs so long after its SIGKILL cannot be ended */
     SPAWNER_END_MS = 8000,     /* it gives up on what survives SIGKILL earlier */
     WATCH_TICK_MS = 1000,
     UNMET_MS = 10000,       /* so long the server after the one that started us has time to come */
@@ -172,7 +172,7 @@ static struct run **list_runs(const struct worker *w, struct arena *arena, size_
     return runs;
 }
 
-/* Ends whatever runs. */
+/* Ends all that runs. */
 static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -182,7 +182,7 @@ static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
         run_cut(runs[i], cut, reason);
 }
 
-/* What has ended is told now: a result that waits for its checkpoint would be lost with us. */
+/* Reports all that has ended: a result that waits for its checkpoint would be lost with us. */
 static void hurry_all(struct worker *w)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -342,15 +342,14 @@ static void on_spawner_room(void *arg)
     start_some(arg);
 }
 
-/* Without the spawner no command can be started, signalled or reaped. Its processes were given to the worker,
- * which is a subreaper, too. They are killed before their leases are given back, so that nothing runs twice; the
- * leases of any that cannot be killed end with the worker, in silence. The worker leaves: the server beside it,
- * or the system's service manager, starts another. */
+/* The spawner's processes fell to the worker, a subreaper, too. They are killed before their leases
+ * are given back, so that nothing runs twice; leases of any that cannot be killed end in silence.
+ * The server beside this worker, or the service manager, starts another. */
 static void on_spawner_gone(void *arg)
 {
     struct worker *w = arg;
     bool all_dead = stray_kill_all(STRAY_TIMEOUT_MS);
-    log_error("the spawner process was killed, perhaps by a job; this worker leaves, for another to take its place",
+    log_error("the spawner process was killed, perhaps by a job; this worker is leaving",
               "commands", all_dead ? "all killed" : "some could not be killed", NULL);
     w->exit_code = EXIT_FAILURE;
     leave(w, clock_mono_us(), "the spawner died");
@@ -474,7 +473,7 @@ static void tear_down(struct worker *w)
     (void)failed;
 }
 
-/* What commands inherit of our environment. */
+/* The part of our environment that commands inherit. */
 static char **pick_env(const struct worker_options *options, struct arena *arena)
 {
     size_t count = 0;
@@ -526,8 +525,8 @@ static int run_worker(const struct worker_options *options, struct spawner *take
     return exit_code;
 }
 
-/* What must be there before all else: the lock, which the spawner shares, the spawner, and the
- * directory, which it removes. */
+/* The things that must be there before all else: the lock, which the spawner shares, the spawner,
+ * and the directory, which it removes. */
 struct ground {
     struct pidlock lock;     /* its descriptor is -1: none */
     char *tmp_dir;           /* owned; NULL: none */

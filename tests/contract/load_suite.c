@@ -224,8 +224,15 @@ PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over)
         {.calendar = STR("holidays"), .job_id = 10}, {.calendar = STR("holidays"), .job_id = 20},
         {.calendar = STR("holidays"), .job_id = 20}, /* said twice is said once */
     };
+    struct calendar_change calendars[] = {
+        {.calendar = {.name = STR("holidays"), .version = 1}},
+        {.calendar = {.name = STR("freeze"), .version = 1}},
+    };
     struct question q = {.kind = ASK_CALENDAR, .name = STR("holidays"), .limit = 9};
-    world_commit(w, (struct delta){.calendar_uses = given, .calendar_use_count = 5});
+    world_commit(w, (struct delta){.calendars = calendars,
+                                   .calendar_count = 2,
+                                   .calendar_uses = given,
+                                   .calendar_use_count = 5});
     world_reopen(w);
     world_admit(w, &q);
     assert_int_equal(q.answer.id_count, 3);

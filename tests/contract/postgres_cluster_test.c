@@ -99,6 +99,29 @@ TEST(a_turn_under_way_is_not_interrupted, site_empty)
     site_close(&b);
 }
 
+/* A job that another server accepts meanwhile locks the row, too, and waits. */
+TEST(a_calendar_is_locked_from_the_question_until_it_is_deleted, site_empty)
+{
+    static const char free_rows[] =
+        "SELECT count(*) FROM (SELECT 1 FROM belfry.calendar WHERE name = 'holidays' "
+        "FOR KEY SHARE SKIP LOCKED) free";
+    struct site a = site_open("a", "a1");
+    struct question q = {.kind = ASK_CALENDAR, .name = STR("holidays"), .limit = 9};
+    struct question *asked[] = {&q};
+    struct calendar_change put = {.calendar = {.name = STR("holidays"), .version = 1}};
+    struct delta delta = {.turn = 1, .calendars = &put, .calendar_count = 1};
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    assert_rc(a.store->ops->admit(a.store, &a.own, NULL, 0, &a.arena, &a.err), RC_OK);
+    assert_rc(a.store->ops->commit(a.store, &a.own, &delta, &a.err), RC_OK);
+    assert_int_equal(site_ask(free_rows), 1);
+    assert_rc(a.store->ops->admit(a.store, &a.own, asked, 1, &a.arena, &a.err), RC_OK);
+    assert_int_equal(site_ask(free_rows), 0);
+    a.store->ops->abort(a.store);
+    assert_int_equal(site_ask(free_rows), 1);
+    site_close(&a);
+}
+
 TEST(a_name_belongs_to_one_server_at_a_time, site_empty)
 {
     struct site a = site_open("a", "a1");

@@ -268,6 +268,21 @@ PROMISE(a_turn_that_loses_its_owner_on_the_way_leaves_nothing)
     assert_int_equal(world_claim(w, STR("nightly"), 9), 9);
 }
 
+PROMISE(a_job_cannot_go_by_a_calendar_that_was_deleted)
+{
+    struct world *w = *state;
+    struct calendar_change gone = {.forget = true, .calendar = {.name = STR("holidays")}};
+    struct calendar_change put = {.calendar = {.name = STR("holidays"), .version = 1}};
+    struct calendar_use use = {.calendar = STR("holidays"), .job_id = 10};
+    struct delta uses = {.calendar_uses = &use, .calendar_use_count = 1};
+    world_commit(w, (struct delta){.calendars = &put, .calendar_count = 1});
+    world_commit(w, (struct delta){.calendars = &gone, .calendar_count = 1});
+    assert_rc(world_try(w, uses), RC_CONFLICT);
+    uses.calendars = &put; /* of the same turn */
+    uses.calendar_count = 1;
+    world_commit(w, uses);
+}
+
 /* Each place where a delta can go wrong, with much before it that is right. */
 PROMISE(whatever_does_not_fit_nothing_of_the_delta_is_kept)
 {

@@ -46,12 +46,12 @@ static const char *const words[RESULTS] = {"created", "changed", "unchanged", "f
 static const char *const wishes[RESULTS] = {"would create", "would change", "unchanged", "failed",
                                             "would cancel"};
 
-/* What became of a job. */
+/* The result for a job. */
 struct outcome {
     enum result result;
     struct str name;
     struct str job_id; /* empty: none */
-    struct str note;   /* what differs, or what is wrong */
+    struct str note;   /* the differences, or the error */
 };
 
 struct apply {
@@ -99,7 +99,7 @@ static struct outcome outcome_of(struct apply *apply, const struct apply_job *jo
     };
 }
 
-/* Nobody can be asked about the others either. */
+/* The error will meet all other jobs as well. */
 static bool is_hopeless(enum rc rc)
 {
     return rc == RC_UNREACHABLE || rc == RC_DENIED || rc == RC_TIMEOUT;

@@ -1,16 +1,16 @@
 /* batch.h - many jobs, submitted a thousand at a time.
  *
  * Jobs come one by one, each with the number of the line it stands for, and go out in calls of
- * /jobs/batch that a server takes whole. What became of each is told in the same order. A refused job
- * costs the others nothing. */
+ * /jobs/batch that a server takes whole. The result of each is told in the same order. A refused
+ * job costs the others nothing. */
 #pragma once
 #include "cli/cli.h"
 #include "wire/json/json.h"
 
 struct batch;
 
-/* What the server answered for the job of that line; err is NULL when it was taken, else says why it
- * was not, with the fields to blame in cli->details. */
+/* Called with the answer of the server for the job of that line; err is NULL when it was taken,
+ * else says why it was not, with the fields to blame in cli->details. */
 typedef void batch_sink(void *arg, size_t line, const struct json *result, const struct err *err);
 
 struct batch *batch_new(struct cli *cli, batch_sink *sink, void *arg);

@@ -189,7 +189,7 @@ static struct str body_of(struct cli *cli, const struct letter_args *args, bool 
     return arena_str(&cli->arena, buf_str(&body));
 }
 
-/* Somebody has to say yes: *ret_go. */
+/* Asks the user at the terminal; *ret_go is whether the answer was yes. */
 static enum rc ask(const char *action, int64_t count, bool *ret_go, struct err *err)
 {
     char answer[8] = "";
@@ -223,7 +223,7 @@ static enum rc follow(struct cli *cli, struct json *operation, struct err *err)
     struct str path = arena_printf(&cli->arena, "/operations/%.*s", STR_ARG(id));
     show_progress(operation);
     while (!is_done(operation)) {
-        clock_pause_us(LOOK_US); /* nobody tells a client that an operation has gone on */
+        clock_pause_us(LOOK_US); /* a client is not told that an operation has gone on */
         TRY(api_get(cli, path, operation, err));
         show_progress(operation);
     }

@@ -48,7 +48,7 @@ static struct str path_of(const char *name, const char *action, struct arena *ar
     return arena_str(arena, buf_str(&path));
 }
 
-/* What is true of it now, in a line. */
+/* The state of the queue, in a line. */
 static void print_queue(struct cli *cli, const struct json *queue)
 {
     const struct json *paused = json_get(queue, STR("paused"));

@@ -198,7 +198,7 @@ static enum rc show_execution(struct cli *cli, const struct json *execution)
     return RC_OK;
 }
 
-/* What only waits for its time is as it should be, and the page says when that is. */
+/* A run that only waits for its time is as it should be, and the page says when that is. */
 static bool is_held_back(const struct json *blockers)
 {
     if (blockers == NULL || blockers->kind != JSON_ARRAY || blockers->count == 0)

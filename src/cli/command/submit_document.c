@@ -4,7 +4,7 @@
 
 enum { DOCUMENT_BYTES_MAX = 1 << 27 }; /* above the largest limit a server may have */
 
-/* What else there is to say about a schedule is the server's to know. */
+/* The server checks the rest of a schedule. */
 static enum rc check_when(const struct submit_args *args, struct err *err)
 {
     const struct {

@@ -95,6 +95,6 @@ enum rc submit_file(struct cli *cli, const struct submit_args *args, struct err 
     } else {
         err_note(err, "%s", args->file);
     }
-    /* What stands in a file is not a matter of usage. */
+    /* A wrong file is not a matter of usage. */
     return rc == RC_INVALID ? (err->rc = RC_CORRUPT) : rc;
 }

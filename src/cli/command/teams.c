@@ -32,7 +32,7 @@ static const struct listing listing = {
     .field_count = COUNT_OF(fields),
 };
 
-/* What is true of it now, in a line. */
+/* The state of the team, in a line. */
 static void print_team(struct cli *cli, const struct json *team)
 {
     const struct json *limit = json_get(team, STR("concurrency"));

@@ -108,8 +108,9 @@ static struct move after_loss(struct engine *e, const struct exec *x, struct str
     return after_harm(e, x, "its worker was lost", error);
 }
 
-/* The commands of the worker died together, and any of them may have caused it. One on probation is blamed alone;
- * with none on probation all are suspected, as when server and worker die together (silence.c). */
+/* The commands of the worker died together, and any of them may have caused it. One on probation is
+ * blamed alone; with none on probation all are suspected, as when server and worker die together
+ * (silence.c). */
 static struct move after_crash(struct engine *e, struct exec *x, bool accused, struct str error,
                                struct attempt_end *end)
 {

@@ -533,7 +533,8 @@ TEST(innocents_survive_reboots_that_are_a_minute_apart)
 
 /* ---- commands that die together, while the worker lives to tell it */
 
-/* A worker with room for so many runs what it can get; then all of that dies together, and it says so. */
+/* A worker with room for so many runs what it can get; then all of that dies together, and it says
+ * so. */
 static void run_and_break(struct world *w, uint32_t slots, struct fake *f)
 {
     struct fake hired = hire_and_start(w, slots);

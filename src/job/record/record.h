@@ -284,8 +284,9 @@ struct calendar_change {
     struct calendar_rec calendar;
 };
 
-/* That a job goes by a calendar, kept while the job is not over: whoever wants to delete a calendar
- * is told who needs it. */
+/* That a job goes by a calendar, kept while the job is not over: a calendar is deleted only when no
+ * job does (ASK_CALENDAR). A use of a calendar that is not there does not fit: on another server it
+ * may have been deleted since the job was accepted here. */
 struct calendar_use {
     bool forget; /* from now on it does not */
     struct str calendar;

@@ -62,6 +62,7 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
         TRY(job_fits(&p, &delta->jobs[i], err));
     for (size_t i = 0; i < delta->exec_count; i++)
         TRY(exec_fits(&p, &delta->execs[i], err));
+    TRY(mem_calendars_fit(m, delta, err));
     return mem_mail_fits(m, delta, err);
 }
 
@@ -392,32 +393,6 @@ static void forget_exec(struct mem_store *m, uint64_t exec_id)
     kept_exec_free(exec);
 }
 
-static void apply_calendar(struct mem_store *m, const struct calendar_change *change)
-{
-    kept_calendar_free(strmap_remove(&m->calendars, change->calendar.name));
-    if (change->forget)
-        return;
-    struct calendar_rec *kept = kept_calendar(&change->calendar);
-    strmap_put(&m->calendars, kept->name, kept);
-}
-
-static void apply_calendar_use(struct mem_store *m, const struct calendar_use *use)
-{
-    size_t at = 0;
-    while (at < m->calendar_use_count && (m->calendar_uses[at].job_id != use->job_id ||
-                                          !str_eq(m->calendar_uses[at].calendar, use->calendar)))
-        at++;
-    if (at < m->calendar_use_count && use->forget) {
-        kept_text_free(&m->calendar_uses[at].calendar);
-        m->calendar_uses[at] = m->calendar_uses[--m->calendar_use_count];
-    } else if (at == m->calendar_use_count && !use->forget) {
-        m->calendar_uses = mem_resize(m->calendar_uses, (at + 1) * sizeof *m->calendar_uses);
-        m->calendar_uses[at] = *use;
-        m->calendar_uses[at].calendar = kept_text(use->calendar);
-        m->calendar_use_count++;
-    }
-}
-
 void mem_add_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -513,9 +488,9 @@ static void apply_settings(struct mem_store *m, const struct ownership *own,
     for (size_t i = 0; i < delta->breaker_count; i++)
         apply_breaker(m, own, &delta->breakers[i]);
     for (size_t i = 0; i < delta->calendar_count; i++)
-        apply_calendar(m, &delta->calendars[i]);
+        mem_apply_calendar(m, &delta->calendars[i]);
     for (size_t i = 0; i < delta->calendar_use_count; i++)
-        apply_calendar_use(m, &delta->calendar_uses[i]);
+        mem_apply_calendar_use(m, &delta->calendar_uses[i]);
 }
 
 static void apply_reports(struct mem_store *m, const struct delta *delta)

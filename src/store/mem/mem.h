@@ -249,6 +249,11 @@ void mem_answer_left_mail(struct mem_store *m, const struct partition_set *owned
                           struct arena *arena, struct question *q);
 void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                       struct question *q);
+/* A calendar that is used must be there, and one that is deleted must not be used: another server
+ * may have done the other thing since this one asked. RC_CONFLICT. */
+enum rc mem_calendars_fit(const struct mem_store *m, const struct delta *delta, struct err *err);
+void mem_apply_calendar(struct mem_store *m, const struct calendar_change *change);
+void mem_apply_calendar_use(struct mem_store *m, const struct calendar_use *use);
 enum rc mem_mail_fits(const struct mem_store *m, const struct delta *delta, struct err *err);
 void mem_apply_inbox(struct mem_store *m, const struct delta *delta);
 enum rc mem_load_waiters(const struct mem_store *m, const struct partition_set *owned,

@@ -64,6 +64,7 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
     case ASK_WORKER: a->other = use_id(pg, Q_FIND_WORKER, q->id); return;
     case ASK_MET: a->other = use_id(pg, Q_FIND_MET, q->id); return;
     case ASK_CALENDAR:
+        pg_text(pg_call(pg, Q_LOCK_CALENDAR), q->name);
         a->other = pg_call(pg, Q_CALENDAR_JOBS);
         pg_text(a->other, q->name);
         pg_u64(a->other, q->limit);

@@ -11,10 +11,10 @@
 
 enum { BODY_BYTES_MAX = 64 << 20 }; /* of an answer, when the caller does not say */
 
-/* What http_client_send was asked for. */
+/* A call of http_client_send. */
 struct call {
     struct list_node node; /* in client->calls */
-    struct buf request;    /* what goes over the wire; lent to the link while under way */
+    struct buf request;    /* the bytes for the wire; lent to the link while under way */
     bool to_head;
     bool repeatable; /* asking twice does no harm */
     uint64_t timeout_ms;

@@ -25,7 +25,7 @@ struct client_link {
     bool looking_up;
     bool connected;
     bool closed;  /* the socket is */
-    bool dropped; /* nobody listens any more */
+    bool dropped; /* its owner does not listen any more */
     bool busy;    /* a request is under way */
     bool reused;  /* and it is not the first one */
     bool ending;  /* no further request may go over it */
@@ -103,9 +103,9 @@ static bool on_piece(void *arg, struct str piece)
     return l->events->on_piece(l->arg, http_reply_status(l->reply), piece) && !l->dropped;
 }
 
-/* An answer may come before all of its request was written: a body that is too large is refused by its
- * head. Nobody reads the rest then, and libuv still has the request and the write: neither may be used for
- * the next call, so the connection is not. */
+/* An answer may come before all of its request was written: a body that is too large is refused by
+ * its head. The rest is not read then, and libuv still has the request and the write: neither may
+ * be used for the next call, so the connection is not. */
 static bool is_written(const struct client_link *l)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&l->tcp) == 0;
@@ -149,7 +149,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
     if (len > 0 && l->busy)
         on_reply(l, http_reply_feed(l->reply, str_of(buf->base, (size_t)len)), RC_CORRUPT);
     else if (len > 0)
-        fail(l, UV_EPROTO); /* nobody asked */
+        fail(l, UV_EPROTO); /* bytes that were not asked for */
     else if (len == UV_EOF && l->busy && http_reply_begun(l->reply))
         on_reply(l, http_reply_feed_eof(l->reply), RC_UNREACHABLE);
     else if (len < 0)

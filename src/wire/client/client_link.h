@@ -1,7 +1,7 @@
 /* client_link.h - one connection of the client.
  *
- * Finds the server's address, connects, and carries one request at a time. Whoever opened it hears
- * of pieces, answers and failures, always from the loop and never from within a call of his own;
+ * Finds the server's address, connects, and carries one request at a time. Its opener hears of
+ * pieces, answers and failures, always from the loop and never from within a call of its own;
  * after a failure all that is left to do is to drop it. */
 #pragma once
 #include "base/buf.h"

@@ -14,7 +14,7 @@ enum {
     HEAD_BYTES_MAX = 65536, /* of an answer; ours stay under 1 KiB */
     BACKLOG = 1024,
     SWEEP_MIN_MS = 10,
-    SWEEP_MAX_MS = 1000, /* nobody minds a time-out that comes a second late */
+    SWEEP_MAX_MS = 1000, /* a time-out may come a second late */
 };
 
 /* ---- beginning */
@@ -180,7 +180,7 @@ size_t http_server_connections(const struct http_server *s)
 static void on_resume(uv_idle_t *idle)
 {
     struct http_server *s = idle->data;
-    struct list batch; /* what becomes ready meanwhile waits until the sockets had their turn */
+    struct list batch; /* requests that become ready meanwhile wait for the sockets */
     list_init(&batch);
     list_splice_back(&batch, &s->ready);
     struct list_node *node;

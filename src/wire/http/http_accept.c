@@ -1,6 +1,6 @@
-/* What a client takes: the Accept header (RFC 9110, 12.5.1). Parameters other than q say nothing
- * about what we serve and are passed over, and so is a weight between 0 and 1: there is never more
- * than one type to choose from. */
+/* The types that a client takes: the Accept header (RFC 9110, 12.5.1). Parameters other than q say
+ * nothing about what we serve and are passed over, and so is a weight between 0 and 1: there is
+ * never more than one type to choose from. */
 #include "wire/http/http.h"
 
 /* How closely a range is about a type: 3 the type itself, 2 all of its kind, 1 all there are,

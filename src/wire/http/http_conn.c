@@ -9,7 +9,7 @@ enum {
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
     REFUSED_MAX = 64,     /* over a limit, being told so */
     ANSWER_SMALL_MAX = 4096,
-    STRANGERS_PART = 4, /* what they may hold is so much less than what others may */
+    STRANGERS_PART = 4, /* strangers may hold a fourth of what others may */
     KEEPALIVE_S = 60,   /* finds out about peers that vanished while a request is parked */
     BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
@@ -51,8 +51,8 @@ static bool is_stranger(const struct http_conn *c)
     return !c->vouched;
 }
 
-/* What somebody who may ask for it does not read is bounded by its nature, and takes no room from requests;
- * of a stranger everything counts. */
+/* An answer that an authorized client does not read is bounded by its nature, and takes no room
+ * from requests; of a stranger everything counts. */
 static size_t held_bytes(const struct http_conn *c)
 {
     size_t request = http_parser_held_bytes(c->parser) + c->rest.cap;
@@ -80,8 +80,8 @@ static bool count_bytes(struct http_conn *c)
     return hold(c, held_bytes(c));
 }
 
-/* Taken until it is known how much of it the socket took. What every socket takes needs no room: whoever
- * only asks how we are must hear it, whatever others hold. */
+/* Taken until it is known how much of it the socket took. An amount that every socket takes needs
+ * no room: a health check must be answered, however much others hold. */
 bool http_conn_has_room(struct http_conn *c, size_t bytes)
 {
     return !is_stranger(c) || bytes <= ANSWER_SMALL_MAX || hold(c, held_bytes(c) + bytes);
@@ -482,7 +482,8 @@ void http_conn_accept(struct http_server *s)
     struct http_conn *c = conn_new(s);
     bool accepted = uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) == 0;
     struct http_counts counts = count_in(c);
-    /* Whoever is being told still counts, and cannot be made to leave: of one address only so many. */
+    /* A client that is being told still counts, and cannot be made to leave: of one address only so
+     * many. */
     if (!accepted || counts.all > limits->connections_max + REFUSED_MAX ||
         is_crowd(limits, &counts, REFUSED_MAX)) {
         http_conn_close(c);

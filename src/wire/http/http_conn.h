@@ -91,7 +91,7 @@ void http_conn_accept(struct http_server *s);
 void http_conn_resume(struct http_conn *c);
 /* Acts on a deadline that has passed. */
 void http_conn_expire(struct http_conn *c);
-/* Nobody uses it and nothing is lost by closing it. */
+/* It is idle, and nothing is lost by closing it. */
 bool http_conn_is_idle(const struct http_conn *c);
 /* May be called in any state. Handlers hear of it later, from the loop. */
 void http_conn_close(struct http_conn *c);

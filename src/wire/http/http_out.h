@@ -1,8 +1,8 @@
 /* http_out.h - the sending half of a connection.
  *
  * A write goes straight to the socket, which nearly always takes all of it: no allocation, no
- * callback. What the socket does not take is copied and sent when it can be; further writes queue
- * up behind it and leave together. */
+ * callback. The part that the socket does not take is copied and sent when it can be; further
+ * writes queue up behind it and leave together. */
 #pragma once
 #include "base/buf.h"
 

@@ -12,7 +12,7 @@ enum {
     HEADERS_FIRST = 16,     /* and everybody else fewer than this */
     BODY_AHEAD_MAX = 65536, /* reserved on the word of a Content-Length, before a byte came */
     BODY_KEEP_MAX = 16384,  /* kept from one request to the next */
-    HEAD_USUAL_MAX = 4096,  /* what every connection has room for, whatever it asks */
+    HEAD_USUAL_MAX = 4096,  /* every connection has room for it, whatever it asks */
     FRAMING_MAX = 4096,     /* chunk extensions; nobody has been seen sending any */
     FRAMING_PER_BYTE = 8,   /* chunks of one byte cost 5: "1", CR, LF and CR, LF behind it */
     REQUEST_LINE_BLANKS = 2,
@@ -56,7 +56,7 @@ static int refuse(struct http_parser *p, int status, const char *reason)
 {
     if (p->refused.status == 0)
         p->refused = (struct http_refused){status, reason};
-    return -1; /* what a callback returns to stop llhttp */
+    return -1; /* stops llhttp */
 }
 
 /* ---- the head as it comes in */
@@ -95,7 +95,7 @@ static int on_target(llhttp_t *llhttp, const char *at, size_t len)
 static int on_header_name(llhttp_t *llhttp, const char *at, size_t len)
 {
     struct http_parser *p = llhttp->data;
-    if (p->head_done) /* nobody asked for them, and readers differ in what they may change */
+    if (p->head_done) /* trailers were not asked for, and readers differ in what these may change */
         return refuse(p, 400, "headers behind the body are not taken");
     text_add(&p->req->arena, &p->header.name, at, len);
     return 0;
@@ -174,8 +174,8 @@ static int check_encoding(struct http_parser *p, struct str value)
     return 0;
 }
 
-/* Who reads the first of two and who reads the last would serve different requests. Two lengths are
- * refused by llhttp, two hosts below. */
+/* A proxy that reads the first of two and a server that reads the last would see different
+ * requests. Two lengths are refused by llhttp, two hosts below. */
 static const char *check_single(const struct http_parser *p, size_t at)
 {
     static const struct str singles[] = {STR_INIT("authorization"),     STR_INIT("content-type"),
@@ -421,7 +421,7 @@ static void check_body_end(struct http_parser *p, struct str taken, bool done)
         refuse(p, 400, "a line must end with CR and LF");
 }
 
-/* Somebody wants it; before that a head alone costs nothing. */
+/* The body is wanted; before that a head alone costs nothing. */
 static void begin_body(struct http_parser *p)
 {
     p->paused = false;

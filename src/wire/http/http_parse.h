@@ -43,7 +43,7 @@ struct http_refused http_parser_refusal(const struct http_parser *p);
 bool http_parser_wants_continue(const struct http_parser *p);
 /* How much of the body has come, with its framing. */
 size_t http_parser_body_bytes(const struct http_parser *p);
-/* What the request takes in memory: its body, and a head that is larger than heads are. */
+/* The memory that the request takes: its body, and a head that is larger than heads are. */
 size_t http_parser_held_bytes(const struct http_parser *p);
 /* After DONE: whether the client allows another request on this connection. */
 bool http_parser_keeps_alive(const struct http_parser *p);

@@ -11,7 +11,7 @@
 struct http_quota;
 
 struct http_quota *http_quota_new(void);
-void http_quota_free(struct http_quota *q); /* nobody is in it any more; NULL is fine */
+void http_quota_free(struct http_quota *q); /* no connection is in it any more; NULL is fine */
 
 /* Where a connection comes from, as far as it counts: the address without the port, of IPv6 the first 64
  * bits, since whoever has one of these has all of them. 16 bytes; all zero for what is neither. */

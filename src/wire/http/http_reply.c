@@ -203,7 +203,7 @@ struct str http_reply_headers(const struct http_reply *r)
 
 bool http_reply_keeps_alive(const struct http_reply *r)
 {
-    /* Nobody asked for what is behind the answer, so nobody knows what it belongs to. */
+    /* Bytes behind the answer were not asked for, and belong to no request. */
     return r->keeps_alive && !r->spare;
 }
 

@@ -2,8 +2,9 @@
  *
  * A message is described by a table: for each member its name, its kind, its limits, and where in
  * the struct it goes. Reading checks everything and collects all problems, each with the path of
- * its field. What the kinds cannot say (two fields that exclude each other, a text or a list) is a
- * function of the message's own (FIELD_OWN). A null counts as absent where a field is optional.
+ * its field. A rule that the kinds cannot express (two fields that exclude each other, a text or a
+ * list) is a function of the message's own (FIELD_OWN). A null counts as absent where a field is
+ * optional.
  *
  *     static const struct field held_fields[] = {
  *         {FIELD("execution_id", struct poll_held, exec_id), .kind = FIELD_ID, .prefix = ID_EXEC},
@@ -76,7 +77,7 @@ struct field {
     };
 };
 
-/* What an array of objects is made of. */
+/* The fields of the objects in an array. */
 struct field_list {
     const struct field *fields;
     size_t field_count;
@@ -84,7 +85,7 @@ struct field_list {
     const void *blank; /* an item before reading; NULL: all zero */
 };
 
-/* What an entry of a table begins with: the name and the place. */
+/* The beginning of a table's entry: the name and the place. */
 #define FIELD(text, type, member)                                                                  \
     .name = STR_INIT(text), .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 /* The same for an array: the pointer and the size_t that counts. */

@@ -59,7 +59,7 @@ struct json_member {
  * more than JSON_VALUES_MAX. */
 enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value, struct err *err);
 
-/* What is not read as usual. */
+/* Exceptions from the usual way to read. */
 struct json_rules {
     /* Objects, arrays and numbers under these keys, wherever they stand, become a JSON_SPAN: they count
      * neither towards the depth nor the values of the document, and may hold what is said in
@@ -72,7 +72,8 @@ struct json_rules {
 
 /* Messages of users and workers: payload and result are spans of at most JSON_DEPTH_MAX. */
 extern const struct json_rules json_from_user;
-/* What a server says, or has stored: it was checked when it came in, and is not judged again. */
+/* For texts that a server says, or has stored: each was checked when it came in, and is not judged
+ * again. */
 extern const struct json_rules json_from_server;
 
 enum rc json_parse_by(const struct json_rules *rules, struct str text, struct arena *arena,

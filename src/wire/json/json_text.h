@@ -37,7 +37,7 @@ static inline const char *json_plain_end(const char *at, const char *end)
     return at;
 }
 
-/* What stands between two quotes, unescaped, in arena. *ret_bad is the first escape that stands for
+/* The text between two quotes, unescaped, in arena. *ret_bad is the first escape that stands for
  * no character (a lone surrogate, \u0000, \x): then there is no answer. */
 struct str json_unescape(struct str body, struct arena *arena, const char **ret_bad);
 /* The first escape in what stands between two quotes that stands for no character; NULL: all do. */

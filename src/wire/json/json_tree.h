@@ -7,7 +7,7 @@
 #pragma once
 #include "wire/json/json.h"
 
-/* What is needed meanwhile lives in arena. */
+/* Scratch memory comes from arena. */
 bool json_same(const struct json *a, const struct json *b, struct arena *arena);
 
 /* Writes what a merge patch (RFC 7386) makes of target: members of the patch replace those of the

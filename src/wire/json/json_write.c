@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What must stand before the next value or key. */
+/* Writes what must stand before the next value or key. */
 static void begin(struct json_writer *w)
 {
     if (w->need_comma && !w->after_key)

@@ -8,7 +8,7 @@ enum {
     MESSAGE_BYTES_MAX = 512,
 };
 
-/* What a status is called, for people and for programs. */
+/* The names of a status, for people and for programs. */
 static const struct {
     int status;
     const char *title;

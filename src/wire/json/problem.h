@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "wire/json/json.h"
 
-enum { FIELD_ERRORS_MAX = 20 }; /* nobody reads more, and a hostile document has thousands */
+enum { FIELD_ERRORS_MAX = 20 }; /* people read no more, and a hostile document has thousands */
 
 struct field_error {
     struct str field;   /* its path: "retry.max_retries", "command[2]" */

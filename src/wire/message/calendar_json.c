@@ -73,7 +73,7 @@ static void read_windows(const struct fields *f, const struct field_place *at,
     }
 }
 
-/* What a document says. */
+/* The contents of a document. */
 struct document {
     struct calendar_draft draft;
     const struct ical_zones *zones;

@@ -1,7 +1,7 @@
 /* depends_json.h - `depends_on`, from JSON and back.
  *
  * A submitted job names the jobs it waits for by id, or, within a batch, by `#2` (the third job of
- * the same batch) or `name:load` (the one of that name). What is shown has ids only. */
+ * the same batch) or `name:load` (the one of that name). Answers have ids only. */
 #pragma once
 #include "job/record/record.h"
 #include "wire/json/fields.h"

@@ -178,7 +178,7 @@ static const struct field poll_fields[] = {
     {FIELD("heard", struct poll, heard), .kind = FIELD_INT, .min = 1, .max = INT64_MAX},
 };
 
-/* What says two things at once is refused, rather than half of it ignored. */
+/* A result that contradicts itself is refused, rather than half of it ignored. */
 static void check_result(const struct fields *f, const struct poll_result *result, size_t index)
 {
     const struct field_place results = {.key = STR("results")};

@@ -12,7 +12,7 @@
 /* Of a server of before they were said: its defaults. */
 enum { WELCOME_OUTAGE_GRACE_MS = 60000, WELCOME_FORGET_MS = 300000 };
 
-/* What a worker is told when it registers. */
+/* The answer to a worker that registers. */
 struct welcome {
     uint64_t worker_id;
     int64_t lease_ms;             /* how long a lease lasts without being renewed */

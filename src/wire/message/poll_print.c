@@ -79,7 +79,8 @@ static void put_failure(struct json_writer *w, const struct poll_result *result)
         json_put_str(w, "error_tail", result->tail);
     if (result->code != POLL_CODE_NONE)
         json_put_str(w, "code",
-                     result->code == POLL_CODE_UNREADABLE ? STR("unreadable") : STR("spawner_died"));
+                     result->code == POLL_CODE_UNREADABLE ? STR("unreadable")
+                                                          : STR("spawner_died"));
 }
 
 static void print_result(struct json_writer *w, const struct poll_result *result)

@@ -8,7 +8,7 @@
 #include "wire/json/problem.h"
 
 void queue_view_print(struct json_writer *w, const struct queue_view *view);
-/* What was changed about a queue, and how it is since. */
+/* A change of a queue, and its state since. */
 void queue_event_print(struct json_writer *w, const struct event *event);
 
 /* RC_INVALID when no job could name such a queue; the problem is one of the field `queue`. */

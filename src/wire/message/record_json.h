@@ -9,7 +9,7 @@
 #include "job/warning.h"
 #include "wire/json/json.h"
 
-/* What a job waits for, or did, and what waits for it. */
+/* The jobs that a job waits for, or did, and those that wait for it. */
 struct job_waits {
     const struct dependency_rec *upstreams;
     size_t upstream_count;
@@ -18,7 +18,7 @@ struct job_waits {
     bool more_dependants; /* than those */
 };
 
-/* What a job does, as its definition and its executions tell. */
+/* The state of a job, as its definition and its executions tell. */
 struct job_view {
     struct str schedule_text;       /* empty: its definition cannot be read */
     int64_t next_run_ms;            /* 0: none that is known */
@@ -37,7 +37,7 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
 /* For lists: without payload, transitions and what only executions know. */
 void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 
-/* What was told about its SLA comes newest first, and is printed oldest first. */
+/* Events about its SLA come newest first, and are printed oldest first. */
 void exec_print(struct json_writer *w, const struct exec_rec *exec,
                 const struct attempt_rec *attempts, size_t attempt_count,
                 const struct sla_event_rec *events, size_t event_count);
@@ -53,7 +53,7 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
                  int64_t uptime_ms, struct arena *arena);
 
 void event_print(struct json_writer *w, const struct event *event);
-/* What kind of event it is, as a stream names it: "execution", "queue". */
+/* The kind of the event, as a stream names it: "execution", "queue". */
 struct str event_kind(const struct event *event);
 /* Output as followers see it; bytes that are not UTF-8 are replaced. */
 void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk);

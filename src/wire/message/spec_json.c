@@ -445,7 +445,7 @@ static_assert((int)PLACES <= FIELDS_MAX, "the answer of fields_read has a bit fo
 
 static const struct field spec_fields[] = {JOB_FIELDS(READ) JOB_FIELDS_LATER(READ_LATER)};
 
-/* What only makes sense when there is more than one slot. */
+/* Fields that only make sense when there is more than one slot. */
 static void refuse_recurring(const struct fields *f, uint64_t seen)
 {
     for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {

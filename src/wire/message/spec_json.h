@@ -2,7 +2,7 @@
  *
  * Reading checks everything that can be checked without a store and reports all problems at once.
  * Printing gives the canonical form: defaults filled in, durations in their shortest form, always
- * the same order, without depends_on. What is printed reads back as the same spec. */
+ * the same order, without depends_on. The printed text reads back as the same spec. */
 #pragma once
 #include "job/spec.h"
 #include "wire/json/json.h"

@@ -3,8 +3,8 @@
 #define WHILE_WORDS                                                                                \
     "must be [\"queued\"] (until its first start) or [\"queued\", \"running\"] (until it is over)"
 
-/* Words of `while`. What is scheduled or blocked waits to start as what is queued does, and what is
- * retrying has started; finer distinctions would let a key go and want it back. */
+/* Words of `while`. A scheduled or blocked execution waits to start as a queued one does, and a
+ * retrying one has started; finer distinctions would let a key go and want it back. */
 enum { QUEUED = 1, RUNNING = 2 };
 
 static void read_while(const struct fields *f, const struct field_place *at,

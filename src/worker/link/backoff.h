@@ -21,7 +21,7 @@ struct backoff {
     struct rng rng;
 };
 
-enum { PACE_REFUSED_MS = 5000 }; /* what the server refuses does not get better by asking often */
+enum { PACE_REFUSED_MS = 5000 }; /* a refusal does not get better by asking often */
 
 void backoff_init(struct backoff *p, uv_loop_t *loop, backoff_act *act, void *arg);
 /* Stops for good; *p must live until on_closed. */

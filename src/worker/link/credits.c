@@ -65,7 +65,7 @@ void credits_spread(struct credit *credits, size_t count, uint32_t free, uint64_
     if (d.hungry > 0) {
         free = deal_round(credits, count, free, turn, true);
         free = deal_by_backlog(credits, count, free, d.backlog);
-        for (uint32_t before = 0; free > 0 && free != before;) { /* what rounding has left */
+        for (uint32_t before = 0; free > 0 && free != before;) { /* slots that rounding has left */
             before = free;
             free = deal_round(credits, count, free, turn, true);
         }
@@ -111,7 +111,7 @@ uint32_t credits_offer(const struct credit *credits, size_t count, uint32_t free
         return share; /* the exception */
     if (share > room)
         return room;
-    /* What nobody else asks for need not wait until somebody does. */
+    /* Slots that no other server asks for need not wait until one does. */
     bool spare = d.hungry == 0 && credits[me].usable && !another_is_short(credits, count, me);
     return spare ? room : share;
 }

@@ -187,8 +187,8 @@ static inline bool fake_is_named(const struct poll *poll, const struct poll_leas
     return false;
 }
 
-/* As the real one does: a lease that the newest poll does not name has not arrived, and is due again. A worker
- * takes no lease from a reply that comes when its next poll is on its way. */
+/* As the real one does: a lease that the newest poll does not name has not arrived, and is due
+ * again. A worker takes no lease from a reply that comes when its next poll is on its way. */
 static inline void fake_give_again(struct fake_server *f)
 {
     size_t kept = 0;

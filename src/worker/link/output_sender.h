@@ -1,9 +1,10 @@
 /* output_sender.h - brings the output of all attempts to the server.
  *
  * One connection of its own, one upload at a time, each filled with a piece of every attempt in
- * turn, so that one that prints without end does not hold up the others. What fails is sent again,
- * which is harmless: pieces are numbered. It is sent in the name of the worker that was given the
- * lease, also when the server calls us by another name since: from anyone else it would be refused. */
+ * turn, so that one that prints without end does not hold up the others. A failed upload is sent
+ * again, which is harmless: pieces are numbered. It is sent in the name of the worker that was
+ * given the lease, also when the server calls us by another name since: from anyone else it would
+ * be refused. */
 #pragma once
 #include "worker/run/output.h"
 

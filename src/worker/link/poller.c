@@ -30,12 +30,12 @@ void poller_stir(struct poller *p)
     backoff_in(&p->backoff, 0);
 }
 
-/* Whatever the server has heard, or not, is in doubt: the next poll says everything. */
+/* It is unknown what the server has heard: the next poll says everything. */
 static void doubt(struct poller *p)
 {
     p->known = false;
     p->backlog = 0;
-    p->heard = 0; /* who answers next may be another process, and an older one */
+    p->heard = 0; /* the next answer may come from another process, and an older one */
 }
 
 /* ---- registration */
@@ -189,7 +189,7 @@ static void take_drain(struct session *c, const struct poll_reply *reply)
         c->events.on_drain(c->events.arg);
 }
 
-/* What the poll has named and the server owns. */
+/* The partitions that the poll has named and the server owns. */
 static struct partition_set both(const struct partition_set *named,
                                  const struct partition_set *owned)
 {
@@ -258,8 +258,9 @@ void poller_take(struct session *c, const struct link *link, const struct poll_r
     session_tell_deadlines(c);
 }
 
-/* What we have sent by way of another server since then does not name what comes only now: by that the server has
- * taken it back, or will, and may have given it to somebody else. */
+/* A poll that we have sent by way of another server since then does not name the leases of this
+ * reply: by that the server has taken them back, or will, and may have given them to another
+ * worker. */
 static bool may_bring_leases(const struct poller *p, const struct link *link)
 {
     return is_newest(p, link) && p->relay.link.seq < link->seq;
@@ -276,8 +277,8 @@ static size_t take_reply(struct poller *p, const struct link *link, const struct
     return taken;
 }
 
-/* What is said then is the last word: a poll that offers nothing and names nothing. Whatever was
- * granted into a reply we will never read is taken back by it at once. */
+/* The next poll is the last word then: it offers nothing and names nothing. By it the server takes
+ * back at once whatever was granted into a reply that we will never read. */
 static bool is_all_told(const struct session *c)
 {
     return c->draining && c->lease_set.running_count + c->lease_set.ended_count == 0;
@@ -290,7 +291,8 @@ static void look_drained(struct poller *p, const struct link *link)
     session_look_drained(p->session);
 }
 
-/* When to poll again. What was answered at once with nothing new is not asked in the same breath. */
+/* When to poll again. A server that answered at once with nothing new is not asked again at once.
+ * */
 static int64_t gap_ms(const struct poller *p, const struct link *link, size_t news)
 {
     struct partition_set scope = session_scope(p->session, p);
@@ -364,8 +366,7 @@ static void on_failed(struct poller *p, const struct link *link,
         if (!handled)
             backoff_failed(&p->backoff, "an unexpected status");
         session_failed(c, p);
-        if (response == NULL ||
-            response->status >= 500) /* what stands before it may have said that */
+        if (response == NULL || response->status >= 500) /* a proxy before it may have said that */
             relay_poll(p);
     }
 }
@@ -406,10 +407,10 @@ static int64_t at_most(int64_t a_ms, int64_t b_ms)
     return a_ms < b_ms ? a_ms : b_ms;
 }
 
-/* How long one of several servers may park us. What we hold may come from another owner: a server that
- * has just taken it over must say soon that it is good, and nobody knows who will be the next. And a
- * server that has died in silence is given up only a quarter of a lease after it should have answered;
- * another quarter is left then, to ask again and by way of others. */
+/* How long one of several servers may park us. Our leases may come from another owner: a server
+ * that has just taken them over must say soon that they are good, and which will be the next is
+ * unknown. And a server that has died in silence is given up only a quarter of a lease after it
+ * should have answered; another quarter is left then, to ask again and by way of others. */
 static int64_t session_wait_ms(const struct poller *p, uint32_t offer, int64_t longest_ms)
 {
     const struct session *c = p->session;
@@ -479,7 +480,7 @@ static void send_poll(struct poller *p, struct link *link)
                          .arg = link,
                      });
     if (less)
-        session_stir(c); /* somebody else wanted it */
+        session_stir(c); /* another server wanted it */
 }
 
 const struct link *poller_newest(const struct poller *p)

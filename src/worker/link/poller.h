@@ -24,11 +24,11 @@ struct link {
     struct http_client *client; /* owned */
     bool busy;
     uint64_t seq;
-    uint32_t free;    /* what it offers */
+    uint32_t free;    /* slots that it offers */
     bool tells_heard; /* it says what was heard, which an older server refuses */
     bool last;        /* nothing will follow */
     size_t result_count;
-    struct partition_set scope; /* what it is about; count 0: everything */
+    struct partition_set scope; /* the partitions it is about; count 0: all */
     int64_t sent_ms;            /* boot clock */
 };
 
@@ -79,7 +79,7 @@ void poller_stir(struct poller *p);
 bool poller_is_connected(const struct poller *p);
 /* Everything that was said belongs to the past: the session will register again. */
 void poller_reset(struct poller *p);
-/* What a reply says about what we hold: terms, verdicts, stops. */
+/* Takes the part of a reply that is about leases we hold: terms, verdicts, stops. */
 void poller_take(struct session *c, const struct link *link, const struct poll_reply *reply);
 /* The newest poll of which the server may be told that its answer was read, when `before` was it. */
 uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply);

@@ -53,7 +53,7 @@ bool poller_asks_again(struct poller *p, const struct link *link, const struct e
         return false;
     log_warn("a reply cannot be read; fewer leases are asked for", "error", why->text, NULL);
     poller_offer_less(p, link);
-    int64_t alone_ms = p->session->welcome.lease_ms / 8; /* what runs is renewed in between */
+    int64_t alone_ms = p->session->welcome.lease_ms / 8; /* running leases are renewed in between */
     alone_ms = alone_ms < ALONE_GAP_MS ? alone_ms : ALONE_GAP_MS;
     backoff_pause(&p->backoff, link->free == 1 ? alone_ms : SMALLER_GAP_MS);
     return true;

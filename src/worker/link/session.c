@@ -39,9 +39,10 @@ void session_watch(struct session *c)
         uv_timer_start(&c->watch, on_watch, WATCH_MS, WATCH_MS);
 }
 
-/* We come back from a long sleep (a closed laptop, a stopped process), and leases have run out. What
- * ended meanwhile has been reported to our owner, who has not read it yet; a poll now would call it
- * running, and the server would give it away instead of taking the result. */
+/* We come back from a long sleep (a closed laptop, a stopped process), and leases have run out. The
+ * ends of commands meanwhile have been reported to our owner, who has not read them yet; a poll now
+ * would call these commands running, and the server would give them away instead of taking their
+ * results. */
 bool session_overslept(struct session *c)
 {
     int64_t now_ms = clock_boot_ms();
@@ -167,7 +168,7 @@ void session_registered(struct session *c, const struct welcome *welcome)
     char id[ID_TEXT_MAX];
     c->welcome = *welcome;
     c->registered = true;
-    c->hello.replaces = 0; /* who comes next replaces us, and we may not be dead by then */
+    c->hello.replaces = 0; /* the next worker replaces us, and we may not be dead by then */
     c->seq = 0;
     id_format(id, ID_WORKER, c->welcome.worker_id);
     log_info("registered", "worker_id", id, NULL);

@@ -2,7 +2,7 @@
  *
  * Registers once, then polls every server there is, for ever: tells what is free, what runs and what
  * ended, and is told what to run and what to stop. Knows nothing about processes; the owner is called
- * for every lease and answers, now or later, with `session_done`. What the owner can rely on:
+ * for every lease and answers, now or later, with `session_done`. The owner can rely on this:
  *
  * - a lease is handed over once, and its result is offered until a server has said what became of
  *   it, over any number of lost connections, restarts of servers and moves of partitions;

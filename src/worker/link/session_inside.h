@@ -30,7 +30,7 @@ struct session {
     struct welcome welcome;
     bool registered;
     uint64_t seq;  /* of the newest poll, whoever sent it */
-    uint64_t turn; /* who is first when there are too few slots for all servers */
+    uint64_t turn; /* the server that is first when there are too few slots for all */
 
     uv_timer_t watch; /* for leases that run out */
     bool drain_told;
@@ -52,14 +52,15 @@ static inline struct poller *poller_of(struct list_node *node)
 
 /* Slots that could start something now. */
 uint32_t session_free_slots(const struct session *c);
-/* What a poll to this server should name: what it owns, what nobody who answers owns, and what it was
- * told of and has not disowned since. */
+/* The partitions that a poll to this server should name: those it owns, those that no answering
+ * server owns, and those it was told of and has not disowned since. */
 struct partition_set session_scope(const struct session *c, const struct poller *p);
-/* What no server that answers owns, by the same division as p's. */
+/* The partitions that no answering server owns, by the same division as p's. */
 struct partition_set session_orphans(const struct session *c, const struct poller *p);
 /* Takes note of the epochs that a reply names; about which partitions it may be believed. */
 struct partition_set session_believed(struct session *c, const struct poll_reply *reply);
-/* What to offer this server, and whether the poll that waits there offers the wrong amount. */
+/* How many slots to offer this server, and whether the poll that waits there offers the wrong
+ * amount. */
 uint32_t session_offer(const struct session *c, const struct poller *p);
 bool session_offer_moved(const struct session *c, const struct poller *p);
 
@@ -89,5 +90,5 @@ void session_part_closed(struct session *c);
 enum rc session_open(struct session *c, struct str url, struct err *err);
 /* All that a reply says about servers. */
 void session_learn(struct session *c, struct poller *p, const struct poll_reply *reply);
-/* Nobody answers: tries the addresses that we were given, too. */
+/* No server answers: tries the addresses that we were given, too. */
 void session_try_seeds(struct session *c);

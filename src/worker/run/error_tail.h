@@ -9,7 +9,7 @@ struct error_tail {
 };
 
 void error_tail_add(struct error_tail *tail, struct str bytes);
-/* What is worth keeping of it (failure_tail), as text that can be sent: without control characters
- * but line breaks and tabs, and with '?' for what is no UTF-8. */
+/* The part that is worth keeping (failure_tail), as text that can be sent: without control
+ * characters but line breaks and tabs, and with '?' for what is no UTF-8. */
 struct str error_tail_text(const struct error_tail *tail, struct arena *arena);
 void error_tail_free(struct error_tail *tail);

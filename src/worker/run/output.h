@@ -3,7 +3,7 @@
  * The beginning is passed on as it comes. Past a limit only the newest part is kept, and passed on
  * when the attempt is over, behind a note that says how much is missing: the start and the end of
  * a long output are what people read. Pieces are numbered over both streams and the worker's own
- * notes. Whoever feeds an output watches `output_unsent` and stops reading while it is large.
+ * notes. The feeder of an output watches `output_unsent` and stops reading while it is large.
  *
  * No I/O here: `output_sender.h` takes pieces from the front and says when they have arrived. */
 #pragma once

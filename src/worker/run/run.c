@@ -132,8 +132,8 @@ static void on_sent(void *arg)
     }
 }
 
-/* Whoever else holds the pipes (a stray that lives on) is not waited for: what is in them now is
- * what the command has printed. */
+/* Reads all that the command has printed and is still in the pipes. A stray that lives on may hold
+ * them open; it is not waited for. */
 static void read_rest(struct run *run)
 {
     for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
@@ -204,7 +204,7 @@ static void count_usage(struct run *run)
     run->usage.log_seq = run->output->seq;
 }
 
-/* What is known only now: it has ended, and all it printed was read. */
+/* Called when the command has ended and all it printed was read: only then is all known. */
 static void judge(struct run *run)
 {
     const struct oom_watch *oom = run->host->oom;

@@ -15,9 +15,9 @@
 
 struct run;
 
-enum { RUN_READ_BYTES = 64 << 10 }; /* what a pipe holds */
+enum { RUN_READ_BYTES = 64 << 10 }; /* a full pipe */
 
-/* What all attempts of a worker share; outlives them. */
+/* Shared by all attempts of a worker; outlives them. */
 struct run_host {
     uv_loop_t *loop;
     struct spawner *spawner;
@@ -25,8 +25,8 @@ struct run_host {
     struct checkpoint_client *checkpoint_client;
     const char *tmp_dir;
     struct run_spares spares; /* below it */
-    char *const *env;         /* what commands inherit */
-    uint64_t worker_id;       /* what the server calls us; new leases are given to this one */
+    char *const *env;         /* inherited by commands */
+    uint64_t worker_id;       /* as the server calls us; new leases are given to this one */
     int64_t kill_grace_ms;
     size_t output_bytes_max;
     size_t checkpoint_bytes_max; /* 0: the server keeps none */

@@ -12,7 +12,7 @@
 
 enum {
     /* A change so soon after another may carry the same time: kernels count it in ticks of up to
-     * ten milliseconds. What was read within this is looked at again. */
+     * ten milliseconds. A file that was read within this is looked at again. */
     BLUR_MS = 50,
     /* How long a result waits for a server that is away: as long as one needs to be started again,
      * and more. Then the result is worth more than the last seconds of work. */
@@ -178,7 +178,7 @@ static void on_save_done(struct run_checkpoint *c, enum errand_end end, struct s
     if (end == ERRAND_FAILED)
         complain(c, why);
     if (end == ERRAND_LOST)
-        uv_timer_stop(&c->timer); /* whoever has the lease now saves what counts */
+        uv_timer_stop(&c->timer); /* the holder of the lease saves from now on */
     if (!c->ended)
         return;
     /* One that was under way when the command ended may have missed its last words. */

@@ -23,7 +23,8 @@ struct file_version {
 };
 
 struct run_checkpoint_events {
-    /* What the command is to find; ERRAND_LOST: it must not start. FAILED: text says why. */
+    /* The checkpoint that the command is to find; ERRAND_LOST: it must not start. FAILED: text says
+     * why. */
     void (*on_fetched)(void *arg, enum errand_end end, struct str text);
     /* It was not saved; worth a note, once for each state of it that is. */
     void (*on_complaint)(void *arg, struct str why);
@@ -48,7 +49,7 @@ struct run_checkpoint {
         bool empty; /* to take the checkpoint back */
         struct file_version version;
     } sent;                    /* with the errand */
-    struct file_version saved; /* what the server has; zero: look again */
+    struct file_version saved; /* the version that the server has; zero: look again */
 };
 
 /* For the lease that worker_id was given; bytes_max of 0: the server keeps none. */

@@ -20,18 +20,18 @@ struct run_end {
     int64_t timeout_ms;   /* RUN_CUT_TIMEOUT */
     bool started;         /* the spawner was asked */
     struct str unready;   /* why it could not be prepared on our side; empty: it was */
-    enum spawn_step step; /* what could not be done to start it; 0: it started */
+    enum spawn_step step; /* the step that failed when it was started; 0: none */
     int error;            /* and the errno */
     struct str program;   /* for the sentence about it */
     struct str working_dir;
     int wait_status;
     bool oom_killed; /* the kernel has killed for memory while it ran */
-    struct str tail; /* what it printed to stderr last */
+    struct str tail; /* the last lines it printed to stderr */
 };
 
 /* The outcome; the sentence about it, none for success, is appended to *error. */
 enum outcome run_end_judge(const struct run_end *end, struct buf *error);
-/* What the server has to know besides. */
+/* The code that goes with the outcome. */
 enum poll_code run_end_code(const struct run_end *end, enum outcome outcome);
 /* Why it failed; nothing for an outcome that is no failure. */
 struct failure run_end_classify(const struct run_end *end, enum outcome outcome);

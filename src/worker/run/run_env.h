@@ -8,7 +8,7 @@
 #include "job/poll.h"
 #include "job/spec.h"
 
-/* What belfry tells. */
+/* Facts that belfry tells a command. */
 struct run_facts {
     const struct poll_lease *lease;
     const char *payload_path;

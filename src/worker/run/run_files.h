@@ -16,12 +16,12 @@ struct run_files {
 };
 
 /* Makes the directory (mode 0700) below tmp_dir, of a spare one if there is any, writes the checkpoint (if it is not empty) and the
- * payload, and opens that for reading; the descriptor is the caller's. What was made before it
- * failed is for run_files_remove. */
+ * payload, and opens that for reading; the descriptor is the caller's. Files that were made
+ * before it failed are left to run_files_remove. */
 enum rc run_files_make(const char *tmp_dir, struct run_spares *spares,
                        const struct poll_lease *lease, struct str checkpoint, struct arena *arena,
                        struct run_files *ret_files, int *ret_payload_fd, struct err *err);
-/* What the command wrote as its result, checked, in the arena; empty when it wrote none. The error
+/* The result that the command wrote, checked, in the arena; empty when it wrote none. The error
  * continues "the result was dropped: ". */
 enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,
                          struct err *err);

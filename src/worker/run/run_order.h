@@ -1,7 +1,7 @@
 /* run_order.h - what to run, between the lease and the start.
  *
- * A worker may be given leases faster than it can fork. What waits is a copy of its lease, which
- * goes away as soon as the command has started. */
+ * A worker may be given leases faster than it can fork. A run that waits is a copy of its lease,
+ * which goes away as soon as the command has started. */
 #pragma once
 #include "job/spec.h"
 #include "worker/run/run.h"

@@ -18,7 +18,7 @@
 
 enum { TEXT_MAX = 256, PATH_MAX_BYTES = 4096 };
 
-/* What stands in the lock file. */
+/* The text of the lock file. */
 struct note {
     pid_t pid;  /* 0: nothing sensible */
     bool clean; /* nothing that it has started was left */
@@ -76,7 +76,7 @@ bool pidlock_is_there(const char *path, const struct pidlock *lock)
     struct stat ours;
     struct stat there;
     if (fstat(lock->fd, &ours) != 0)
-        return true; /* nobody can tell */
+        return true; /* unknown */
     if (stat(path, &there) != 0)
         return errno != ENOENT && errno != ENOTDIR;
     return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
@@ -142,8 +142,9 @@ void pidlock_name(const char *path, uint64_t worker_id)
                  strerror(errno), NULL);
 }
 
-/* Under the lock, before it gets our own id. Who is not proven to be dead is forgotten: one that follows us
- * may find the same process id, and a clean end that was ours. */
+/* Under the lock, before our own id is written into it. A predecessor that is not proven to be dead
+ * is forgotten: the worker after us may find the same process id, and take our clean end for the
+ * predecessor's. */
 static enum rc find_dead(int fd, const char *path, uint64_t *ret_dead, struct err *err)
 {
     struct note note = read_note(fd);

@@ -25,7 +25,7 @@ struct pidlock {
 enum rc pidlock_take(const char *path, struct pidlock *ret_lock, struct err *err);
 /* False when the file is gone, or another one is in its place. */
 bool pidlock_is_there(const char *path, const struct pidlock *lock);
-/* Says what the servers call us. What goes wrong costs the next one its proof, and is logged. */
+/* Says what the servers call us. A failure costs the next worker its proof, and is logged. */
 void pidlock_name(const char *path, uint64_t worker_id);
 /* All that the holder has started is gone. Called by its spawner. */
 void pidlock_mark_clean(int fd);

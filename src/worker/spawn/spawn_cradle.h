@@ -1,12 +1,12 @@
 /* spawn_cradle.h - where commands are born.
  *
- * A fork copies the page tables of the spawner, only for exec to throw the copy away: a fifth of what
- * a short command costs. So a child is cloned that shares the spawner's memory until it executes, as
- * with vfork; but unlike there the spawner does not stand still meanwhile, and a child that hangs (a
- * working directory or a program on a dead file server) holds up nobody. What such a child reads,
- * and the stack it runs on, is its cradle. The kernel itself says when a cradle is free: it clears
- * a word in it when the child leaves the shared memory, by exec or by death. Cradles are reused, so
- * there are as many as were ever needed at once. */
+ * A fork copies the page tables of the spawner, only for exec to throw the copy away: a fifth of
+ * what a short command costs. So a child is cloned that shares the spawner's memory until it
+ * executes, as with vfork; but unlike there the spawner does not stand still meanwhile, and a child
+ * that hangs (a working directory or a program on a dead file server) holds up nobody. The memory
+ * that such a child reads, and the stack it runs on, is its cradle. The kernel itself says when a
+ * cradle is free: it clears a word in it when the child leaves the shared memory, by exec or by
+ * death. Cradles are reused, so there are as many as were ever needed at once. */
 #pragma once
 #include "worker/spawn/spawn_exec.h"
 

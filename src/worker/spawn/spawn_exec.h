@@ -23,6 +23,6 @@ struct spawn_birth {
 const char *const *spawn_files(const struct spawn_plan *plan, struct arena *arena);
 
 /* Becomes the command: own session and group, no signal blocked, only descriptors 0, 1 and 2, dead
- * when the spawner dies. What fails is told through sock as a SPAWN_FAILED, and the child ends; so
+ * when the spawner dies. A failure is told through sock as a SPAWN_FAILED, and the child ends; so
  * this never returns. Takes a struct spawn_birth, as clone(2) wants it. */
 int spawn_exec(void *arg);

@@ -1,9 +1,9 @@
 /* spawn_wire.h - what a worker and its spawner say to each other.
  *
  * They share a socket pair that keeps messages apart (SOCK_SEQPACKET). The worker asks for a
- * command to be run, or for one to be signalled; each request is one small message. What a command needs is of any size, so it travels as a memory
- * file (the plan) beside the message, together with the three descriptors the command will see as
- * 0, 1 and 2.
+ * command to be run, or for one to be signalled; each request is one small message. The arguments
+ * and the environment of a command are of any size, so they travel as a memory file (the plan)
+ * beside the message, together with the three descriptors the command will see as 0, 1 and 2.
  *
  * Every SPAWN_RUN is answered by exactly one SPAWN_ENDED, whatever happens; when the command could
  * not be started, a SPAWN_FAILED with the reason comes before it. There is no message for success:
@@ -74,7 +74,7 @@ struct spawn_event {
     int64_t peak_memory_bytes;
 };
 
-/* What to execute. Lists end with NULL. */
+/* A command to execute. Lists end with NULL. */
 struct spawn_plan {
     const char *working_dir; /* NULL: where the worker was started */
     char *const *argv;

@@ -1,7 +1,7 @@
 /* spawner_fixture_test.h - a spawner of one's own, with real processes; included by tests only.
  *
- * Nothing here waits for a fixed time: a test waits for what must happen, and fails when it has not after
- * PATIENCE_MS. */
+ * Nothing here waits for a fixed time: a test waits for what must happen, and fails when it has not
+ * after PATIENCE_MS. */
 #pragma once
 #include "base/test/test.h"
 #include "loop/clock.h"
@@ -103,7 +103,7 @@ static inline void wait_for(struct nursery *n, condition *holds, uint64_t arg)
 }
 
 static inline const struct spawn_event *find_event(const struct nursery *n, uint64_t id,
-                                            enum spawn_kind kind)
+                                                   enum spawn_kind kind)
 {
     for (size_t i = 0; i < n->event_count; i++) {
         if (n->events[i].id == id && n->events[i].kind == kind)
@@ -142,8 +142,8 @@ static inline bool is_dead(struct nursery *n, uint64_t pid)
 }
 
 /* Runs argv with its standard output and error in out_fd. */
-static inline void run_argv(struct nursery *n, uint64_t id, char *const *argv, const char *working_dir,
-                     int out_fd)
+static inline void run_argv(struct nursery *n, uint64_t id, char *const *argv,
+                            const char *working_dir, int out_fd)
 {
     char mark[SPAWN_MARK_MAX];
     char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
@@ -169,7 +169,7 @@ static inline void run_sh(struct nursery *n, uint64_t id, const char *script, in
 
 /* What a script prints, until it ends. */
 static inline void output_of(struct nursery *n, uint64_t id, const char *script, char *ret_text,
-                      size_t size)
+                             size_t size)
 {
     int pair[2];
     assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
@@ -195,7 +195,7 @@ static inline pid_t run_sh_for_pid(struct nursery *n, uint64_t id, const char *s
 }
 
 static inline void expect_failure(struct nursery *n, char *program, const char *working_dir,
-                           enum spawn_step step, int error)
+                                  enum spawn_step step, int error)
 {
     static uint64_t id = 1000;
     run_argv(n, ++id, (char *[]){program, NULL}, working_dir, -1);

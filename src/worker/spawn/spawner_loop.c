@@ -28,8 +28,8 @@
 
 enum {
     OUTBOX_BYTES_MAX = 16 << 20, /* 200,000 events: more than a worker has commands */
-    KILL_TIMEOUT_MS = 5000,      /* what survives SIGKILL so long is stuck in the kernel */
-    LOOK_MS = 100,               /* between two looks at somebody who has no mark */
+    KILL_TIMEOUT_MS = 5000,      /* a survivor of SIGKILL is stuck in the kernel then */
+    LOOK_MS = 100,               /* between two looks at a process that has no mark */
     LOOKS_MAX = 20,              /* an exec takes less, also on a machine that is very busy */
     REAP_MAX = 256,              /* commands that may end between two looks for strays */
     ENDED_MAX = 16 * REAP_MAX,   /* remembered: a stray's children are found one look after it */
@@ -63,7 +63,7 @@ struct nest {
     struct cradles cradles;
     struct buf outbox; /* whole events that the socket had no room for */
     unsigned looks;    /* for strays, that are still to be taken */
-    bool unmarked;     /* the last look saw somebody without a mark */
+    bool unmarked;     /* the last look saw a process without a mark */
     bool closed;       /* the worker is gone */
 };
 
@@ -297,9 +297,9 @@ static bool reap_one(struct nest *n)
     return true;
 }
 
-/* Reaps every child that has ended, and looks for strays after each REAP_MAX of them, while the commands that
- * have ended are still remembered. With every death more may have been left to us, so this is repeated for as
- * long as something of theirs still ends. */
+/* Reaps every child that has ended, and looks for strays after each REAP_MAX of them, while the
+ * commands that have ended are still remembered. With every death more may have been left to us, so
+ * this is repeated for as long as something of theirs still ends. */
 static void reap(struct nest *n)
 {
     bool more = true;

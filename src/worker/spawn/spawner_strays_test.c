@@ -85,7 +85,8 @@ TEST(who_escapes_lives_as_long_as_its_own_command, open_nursery, close_nursery)
 
 enum { CROWD = 300 };
 
-/* Runs commands that print their ids and wait for a line from the pipe with this name; waits for all of them. */
+/* Runs commands that print their ids and wait for a line from the pipe with this name; waits for
+ * all of them. */
 static void run_crowd(struct nursery *n, const char *gate, pid_t ret_pids[CROWD])
 {
     char script[256];
@@ -114,7 +115,8 @@ static void open_gate(struct nursery *n, int gate_fd, const pid_t pids[CROWD], p
     wait_for(n, is_dead, (uint64_t)first);
 }
 
-/* The spawner stands still until all have ended, and finds them at once. The first is reaped first. */
+/* The spawner stands still until all have ended, and finds them at once. The first is reaped first.
+ * */
 TEST(strays_are_found_however_many_commands_end_at_once, open_nursery, close_nursery)
 {
     struct nursery *n = *state;

@@ -10,14 +10,14 @@
 #include <sys/types.h>
 
 /* Calls visit for every child, zombies included. One that appears or vanishes meanwhile may be
- * missed, so whoever wants all of them repeats. */
+ * missed, so a caller that wants all of them repeats. */
 void stray_each(void (*visit)(void *arg, pid_t child), void *arg);
 
 /* Finds the entry that starts with `prefix` ("KEY=") in the environment pid was started with, and
  * copies it, cut to `size` with its NUL. False when there is none or when it cannot be read. */
 bool stray_env(pid_t pid, const char *prefix, char *ret_entry, size_t size);
 
-/* What the kernel remembers of a process, whatever it does to its environment. */
+/* Facts that the kernel keeps about a process, whatever that does to its environment. */
 struct stray_birth {
     pid_t session;
     unsigned long long at; /* in ticks of the kernel's clock */

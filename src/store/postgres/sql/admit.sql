@@ -119,6 +119,11 @@ SELECT kind, queue, state, sum(value)::bigint FROM (
     SELECT {counter.columns} FROM belfry.counter_delta WHERE queue = $1::text) n
 GROUP BY kind, queue, state HAVING sum(value) <> 0;
 
+-- name: lock_calendar
+-- Before the question which jobs go by it, and until the commit that deletes it: a job that names it waits for that
+-- commit, or was there first and is found. A statement of its own, since each sees what was committed before it began.
+SELECT 1 FROM belfry.calendar WHERE name = $1::text FOR UPDATE;
+
 -- name: calendar_jobs
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 

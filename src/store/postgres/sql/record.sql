@@ -97,8 +97,11 @@ SET {calendar.set};
 DELETE FROM belfry.calendar WHERE name = $1::text;
 
 -- name: put_calendar_use
-INSERT INTO belfry.calendar_use (calendar, job_id) VALUES ($1::text, $2::bigint)
-    ON CONFLICT DO NOTHING;
+-- NULL, which the column refuses, when another server has deleted the calendar since the job was accepted. The lock
+-- keeps it from being deleted before this commit.
+INSERT INTO belfry.calendar_use (calendar, job_id)
+VALUES ((SELECT name FROM belfry.calendar WHERE name = $1::text FOR KEY SHARE), $2::bigint)
+ON CONFLICT DO NOTHING;
 
 -- name: forget_calendar_use
 DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigint;

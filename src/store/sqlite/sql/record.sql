@@ -87,7 +87,9 @@ VALUES ({calendar.values});
 DELETE FROM calendar WHERE name = :name;
 
 -- name: put_calendar_use
-INSERT INTO calendar_use (calendar, job_id) VALUES (:calendar, :job_id) ON CONFLICT DO NOTHING;
+-- NULL, which the column refuses, when there is no such calendar.
+INSERT INTO calendar_use (calendar, job_id)
+VALUES ((SELECT name FROM calendar WHERE name = :calendar), :job_id) ON CONFLICT DO NOTHING;
 
 -- name: forget_calendar_use
 DELETE FROM calendar_use WHERE calendar = :calendar AND job_id = :job_id;
