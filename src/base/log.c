@@ -2,8 +2,10 @@
 #include "base/buf.h"
 #include "base/when.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,4 +85,10 @@ void log_write(enum log_level level, const char *message, ...)
     bytes[line.len++] = '\n';
     ssize_t ignored = write(STDERR_FILENO, bytes, line.len); /* nobody left to tell */
     (void)ignored;
+}
+
+const char *log_number(char *ret_text, int64_t number)
+{
+    snprintf(ret_text, LOG_NUMBER_MAX, "%" PRId64, number);
+    return ret_text;
 }

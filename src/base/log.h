@@ -17,6 +17,11 @@ void log_set_who(const char *who);
  * log_info("listening", "address", text, NULL). */
 void log_write(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
+/* A number as the value of a field; the text lives as long as the block around the call. */
+#define LOG_NUMBER(number) log_number((char[LOG_NUMBER_MAX]){0}, (int64_t)(number))
+enum { LOG_NUMBER_MAX = 24 };
+const char *log_number(char *ret_text, int64_t number);
+
 #define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__)
 #define log_info(...) log_write(LOG_INFO, __VA_ARGS__)
 #define log_warn(...) log_write(LOG_WARN, __VA_ARGS__)

@@ -93,10 +93,8 @@ static void fit_connections(struct server_options *options)
     most = most > 2 * FILES_RESERVED ? most - FILES_RESERVED : most / 2;
     if (options->connections_max <= most)
         return;
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, most);
     log_info("fewer connections than connections_max: the limit of open files is lower",
-             "connections", text, NULL);
+             "connections", LOG_NUMBER(most), NULL);
     options->connections_max = most;
 }
 

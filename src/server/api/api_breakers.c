@@ -2,7 +2,7 @@
 #include "server/api/api.h"
 #include "wire/message/breaker_json.h"
 
-enum { ANSWER_BYTES_MAX = 4096, LIST_BYTES_MAX = 16 << 20 };
+enum { LIST_BYTES_MAX = 16 << 20 };
 
 static void answer_breakers(struct request *r)
 {
@@ -15,7 +15,7 @@ static void answer_breakers(struct request *r)
         breaker_view_print(&w, &r->cmd.reply.breakers[i]);
     json_close_array(&w);
     json_close(&w);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 void api_breakers(struct request *r)
@@ -26,10 +26,9 @@ void api_breakers(struct request *r)
 
 static void answer_reset(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     breaker_view_print(&w, r->cmd.reply.breakers);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_breaker_reset(struct request *r)

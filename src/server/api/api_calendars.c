@@ -5,7 +5,7 @@
 
 #define ICAL_TYPE "text/calendar"
 
-enum { ANSWER_BYTES_MAX = 4096, LIST_BYTES_MAX = 4 << 20 };
+enum { LIST_BYTES_MAX = 4 << 20 };
 
 static bool read_name(struct request *r, struct str *ret_name)
 {
@@ -30,10 +30,9 @@ static void answer_put(struct request *r)
         .changed_ms = r->cmd.reply.at_ms,
         .changed_by = r->cmd.actor,
     };
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     calendar_rec_print(&w, &rec);
-    request_answer(r, rec.version == 1 ? 201 : 200, buf_str(&out));
+    request_answer_body(r, rec.version == 1 ? 201 : 200);
 }
 
 static void put_document(struct request *r, const struct json *doc)
@@ -101,13 +100,12 @@ void api_calendar_put(struct request *r)
 
 static void answer_deleted(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_str(&w, "name", r->cmd.calendar.name);
     json_put_when(&w, "deleted_at", r->cmd.reply.at_ms);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_calendar_delete(struct request *r)

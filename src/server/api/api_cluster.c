@@ -94,7 +94,7 @@ static void answer(struct request *r, const struct cluster_view *v, struct str m
     put_nodes(&w, r->server->membership, v, me);
     put_partitions(&w, v);
     json_close(&w);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 /* A server that has its store for itself. */

@@ -12,7 +12,6 @@
 #include "server/cluster/forward.h"
 
 enum {
-    ANSWER_BYTES_MAX = 64 << 10,
     TRIES_MAX = 100, /* of a job that others change all the time */
     NAME_TRIES_MAX = 3,
 };
@@ -191,8 +190,7 @@ static void answer(struct request *r, bool changed, uint32_t version, enum job_s
                    int64_t due_ms)
 {
     struct edit_call *call = r->own;
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_id(&w, "job_id", ID_JOB, call->job.id);
     json_put_str(&w, "status", job_state_name(state));
@@ -205,18 +203,17 @@ static void answer(struct request *r, bool changed, uint32_t version, enum job_s
                               state == JOB_PAUSED ? 0 : due_ms);
     json_close(&w);
     r->version = version;
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 static void answer_would_create(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_null(&w, "job_id");
     json_put_bool(&w, "changed", true);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 static void fail_version(struct request *r, const struct edit_call *call)
@@ -279,15 +276,14 @@ static void answer_created(struct request *r)
     } else if (rc != RC_OK) {
         request_fail(r, rc, why);
     } else {
-        struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-        struct json_writer w = JSON_WRITER(&out);
+        struct json_writer w = request_writer(r);
         json_open(&w);
         job_document_put_created(&w, r, &call->edit.spec, item);
         json_put_int(&w, "version", 1);
         json_put_bool(&w, "changed", true);
         json_close(&w);
         r->version = 1;
-        request_answer(r, 201, buf_str(&out));
+        request_answer_body(r, 201);
     }
 }
 

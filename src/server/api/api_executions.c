@@ -4,10 +4,7 @@
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
 
-enum {
-    ANSWER_BYTES_MAX = 1024,
-    SLA_EVENTS_SHOWN_MAX = 100, /* the newest; all of them are in the list of their job */
-};
+enum { SLA_EVENTS_SHOWN_MAX = 100 }; /* the newest; all of them are in the list of their job */
 
 static void look_execution(struct request *r, struct reader *reader)
 {
@@ -34,26 +31,24 @@ void api_execution(struct request *r)
 }
 
 /* Begins the object that all answers share. */
-static void begin_answer(struct request *r, struct buf *out, struct json_writer *w)
+static struct json_writer begin_answer(struct request *r)
 {
-    *out = request_buf(r, ANSWER_BYTES_MAX);
-    *w = JSON_WRITER(out);
-    json_open(w);
+    struct json_writer w = request_writer(r);
+    json_open(&w);
     r->replayed = r->cmd.once.replayed;
-    json_put_id(w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
-    json_put_id(w, "job_id", ID_JOB, r->cmd.reply.job_id);
-    json_put_str(w, "status", exec_state_name(r->cmd.reply.exec_state));
+    json_put_id(&w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
+    json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
+    json_put_str(&w, "status", exec_state_name(r->cmd.reply.exec_state));
+    return w;
 }
 
 static void answer_cancelled(struct request *r)
 {
-    struct buf out;
-    struct json_writer w;
-    begin_answer(r, &out, &w);
+    struct json_writer w = begin_answer(r);
     json_put_bool(&w, "stopping", r->cmd.reply.exec_state == EXEC_STOPPING);
     json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_execution_cancel(struct request *r)
@@ -64,12 +59,10 @@ void api_execution_cancel(struct request *r)
 
 static void answer_retried(struct request *r)
 {
-    struct buf out;
-    struct json_writer w;
-    begin_answer(r, &out, &w);
+    struct json_writer w = begin_answer(r);
     json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
     json_close(&w);
-    request_answer(r, 201, buf_str(&out));
+    request_answer_body(r, 201);
 }
 
 /* The body may be absent: then it runs with what it had. */
@@ -108,11 +101,9 @@ void api_retry(struct request *r)
 
 static void answer_triggered(struct request *r)
 {
-    struct buf out;
-    struct json_writer w;
-    begin_answer(r, &out, &w);
+    struct json_writer w = begin_answer(r);
     json_close(&w);
-    request_answer(r, 201, buf_str(&out));
+    request_answer_body(r, 201);
 }
 
 void api_job_trigger(struct request *r)

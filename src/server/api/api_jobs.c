@@ -5,7 +5,6 @@
 #include "server/turn/idempotency.h"
 
 enum {
-    CREATED_BYTES_MAX = 64 << 10,
     RESULT_BYTES = 96, /* of one job in the answer to a batch */
     BATCH_BYTES_MAX = 64 << 20,
     DEPENDANTS_SHOWN_MAX = 100, /* of a job */
@@ -22,13 +21,12 @@ static void answer_created(struct request *r)
         request_fail(r, item->rc, item->err->text);
         return;
     }
-    struct buf out = request_buf(r, CREATED_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     job_document_put_created(&w, r, r->own, item);
     json_close(&w);
     r->replayed = item->once.replayed;
-    request_answer(r, item->existing ? 200 : 201, buf_str(&out));
+    request_answer_body(r, item->existing ? 200 : 201);
 }
 
 void api_job_create(struct request *r)
@@ -114,7 +112,7 @@ static void answer_batch(struct request *r)
     }
     json_close_array(&w);
     json_close(&w);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 /* Of the whole batch, for its jobs without one of their own. */
@@ -241,14 +239,13 @@ void api_job(struct request *r)
 
 static void answer_deleted(struct request *r)
 {
-    struct buf out = request_buf(r, CREATED_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_str(&w, "status", job_state_name(r->cmd.reply.job_state));
     json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_job_delete(struct request *r)
@@ -261,13 +258,12 @@ void api_job_delete(struct request *r)
 
 static void answer_state(struct request *r)
 {
-    struct buf out = request_buf(r, CREATED_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_str(&w, "status", job_state_name(r->cmd.reply.job_state));
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_job_run_or_not(struct request *r)

@@ -5,7 +5,6 @@
 #include "wire/message/record_json.h"
 
 enum {
-    ANSWER_BYTES_MAX = 8192,
     LIST_BYTES_MAX = 1 << 20,
     CURSOR_LEN = 3 * ID_DIGITS,
     GROUP_SCAN_MAX = 100000, /* letters that are counted in groups: some 40 ms, */
@@ -226,14 +225,13 @@ void api_letter(struct request *r)
 
 static void answer_discarded(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_id(&w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
     json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_when(&w, "discarded_at", r->cmd.reply.at_ms);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_letter_discard(struct request *r)
@@ -246,10 +244,9 @@ void api_letter_discard(struct request *r)
 
 static void answer_operation(struct request *r, int status)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     operation_print(&w, r->cmd.reply.operations);
-    request_answer(r, status, buf_str(&out));
+    request_answer_body(r, status);
 }
 
 static void answer_started(struct request *r)
@@ -273,13 +270,12 @@ static void count_then_operate(struct request *r)
         request_to_turn(r, answer_started);
         return;
     }
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_bool(&w, "dry_run", true);
     json_put_int(&w, "count", (int64_t)call->count);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 static void operate(struct request *r, enum operation_kind kind)
@@ -323,7 +319,7 @@ static void answer_operations(struct request *r)
         operation_print(&w, &r->cmd.reply.operations[i]);
     json_close_array(&w);
     json_close(&w);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 void api_operations(struct request *r)

@@ -3,8 +3,6 @@
 #include "server/cluster/gather.h"
 #include "wire/message/queue_json.h"
 
-enum { ANSWER_BYTES_MAX = 4096 };
-
 /* ---- all of them */
 
 static size_t count(const struct request *r)
@@ -44,10 +42,9 @@ static bool read_name(struct request *r)
 
 static struct str print_queue(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     queue_view_print(&w, r->cmd.reply.queues);
-    return buf_str(&out);
+    return buf_str(&r->body);
 }
 
 static void answer_queue(struct request *r)
@@ -85,13 +82,12 @@ void api_queue_change(struct request *r)
 
 static void answer_deleted(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_str(&w, "name", r->cmd.queue.name);
     json_put_when(&w, "deleted_at", r->cmd.reply.at_ms);
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_queue_delete(struct request *r)

@@ -4,7 +4,6 @@
 #include "wire/message/sla_json.h"
 
 enum {
-    ANSWER_BYTES_MAX = 1024,
     RUNS_MAX = 1000,  /* executions of a job that runs once, and events, that a report looks at */
     REPORT_DAYS = 30, /* when nobody says since when */
 };
@@ -15,10 +14,9 @@ enum {
 
 static void answer_extended(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     sla_extended_print(&w, &r->cmd);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_job_extend_sla(struct request *r)

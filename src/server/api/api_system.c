@@ -3,7 +3,7 @@
 #include "server/cluster/membership.h"
 #include "wire/message/record_json.h"
 
-enum { STATS_BYTES_MAX = 16 << 20, READY_BYTES_MAX = 1024 };
+enum { STATS_BYTES_MAX = 16 << 20 };
 
 extern const char openapi_json[];
 extern const size_t openapi_json_len;
@@ -16,7 +16,7 @@ static void answer_stats(struct request *r)
     r->body = BUF(STATS_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 void api_stats(struct request *r)
@@ -55,14 +55,13 @@ static const char *cluster_trouble(const struct server *s)
 /* It can answer, since it forwards, but decides about nothing. */
 static void answer_idle(struct request *r, const char *why)
 {
-    struct buf out = request_buf(r, READY_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_str(&w, "status", STR("ready"));
     json_put_int(&w, "partitions", 0);
     json_put_str(&w, "detail", str_c(why));
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_readyz(struct request *r)

@@ -2,8 +2,6 @@
 #include "server/api/named_list.h"
 #include "wire/message/team_json.h"
 
-enum { ANSWER_BYTES_MAX = 4096 };
-
 /* ---- all of them */
 
 static size_t count(const struct request *r)
@@ -43,10 +41,9 @@ static bool read_name(struct request *r)
 
 static void answer_team(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     team_view_print(&w, r->cmd.reply.teams);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_team(struct request *r)

@@ -16,19 +16,19 @@ enum { ANSWER_BYTES_MAX = 1024, REPLY_BYTES_MAX = 64 << 20, LIST_BYTES_MAX = 64 
 static void answer_registered(struct request *r)
 {
     const struct server_options *options = r->server->options;
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    welcome_print(&out, &(struct welcome){
-                            .worker_id = r->cmd.reply.worker_id,
-                            .lease_ms = options->engine.lease_ms,
-                            .park_ms = options->engine.park_ms,
-                            .kill_grace_ms = options->engine.kill_grace_ms,
-                            .output_bytes_max = (int64_t)options->output_bytes_max,
-                            .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
-                            .checkpoint_ms = (int64_t)options->checkpoint_ms,
-                            .outage_grace_ms = (int64_t)options->outage_grace_ms,
-                            .forget_ms = options->engine.forget_ms,
-                        });
-    request_answer(r, 201, buf_str(&out));
+    r->body = BUF(ANSWER_BYTES_MAX);
+    welcome_print(&r->body, &(struct welcome){
+                                .worker_id = r->cmd.reply.worker_id,
+                                .lease_ms = options->engine.lease_ms,
+                                .park_ms = options->engine.park_ms,
+                                .kill_grace_ms = options->engine.kill_grace_ms,
+                                .output_bytes_max = (int64_t)options->output_bytes_max,
+                                .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
+                                .checkpoint_ms = (int64_t)options->checkpoint_ms,
+                                .outage_grace_ms = (int64_t)options->outage_grace_ms,
+                                .forget_ms = options->engine.forget_ms,
+                            });
+    request_answer_body(r, 201);
 }
 
 void api_worker_register(struct request *r)
@@ -65,7 +65,7 @@ static void answer_poll(struct request *r)
         name_servers(r);
     r->body = BUF(REPLY_BYTES_MAX);
     poll_reply_print(&r->body, &r->cmd.reply.poll);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 static void poll_gone(struct http_request *http)
@@ -141,7 +141,7 @@ static void answer_workers(struct request *r)
         worker_view_print(&w, &r->cmd.reply.workers[i], r->cmd.reply.at_ms, away_ms);
     json_close_array(&w);
     json_close(&w);
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 void api_workers(struct request *r)
@@ -152,13 +152,12 @@ void api_workers(struct request *r)
 
 static void answer_draining(struct request *r)
 {
-    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&out);
+    struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_id(&w, "worker_id", ID_WORKER, r->cmd.reply.worker_id);
     json_put_str(&w, "status", STR("draining"));
     json_close(&w);
-    request_answer(r, 200, buf_str(&out));
+    request_answer_body(r, 200);
 }
 
 void api_worker_drain(struct request *r)

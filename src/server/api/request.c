@@ -108,7 +108,7 @@ static void take_result(struct request *r)
 
 static void answer_body(struct request *r)
 {
-    request_answer(r, 200, buf_str(&r->body));
+    request_answer_body(r, 200);
 }
 
 void request_to_query_first(struct request *r, request_look *look, request_step *done)
@@ -181,10 +181,15 @@ void request_answer_empty(struct request *r, int status)
     respond(r, &(struct http_answer){.status = status});
 }
 
-struct buf request_buf(struct request *r, size_t bytes_max)
+struct json_writer request_writer(struct request *r)
 {
-    return (struct buf){
-        .ptr = arena_bytes(r->arena, bytes_max), .cap = bytes_max, .max = bytes_max};
+    r->body = BUF(BODY_BYTES_MAX);
+    return JSON_WRITER(&r->body);
+}
+
+void request_answer_body(struct request *r, int status)
+{
+    request_answer(r, status, buf_str(&r->body));
 }
 
 static void answer_problem(struct request *r, int status, const char *code, struct str detail,

@@ -89,7 +89,7 @@ struct request {
     void *own; /* a handler's own, between its steps */
 
     /* The answer. */
-    struct buf body;              /* owned: what a query thread printed, freed with the answer */
+    struct buf body;              /* owned: what was printed, freed with the answer */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
     bool replayed;                /* it was given before, to the first request with that key */
     struct net_stream *stream;    /* while it is an endless one, … */
@@ -122,8 +122,9 @@ void request_answer(struct request *r, int status, struct str json);
 /* Bytes that are nobody's business. */
 void request_answer_bytes(struct request *r, struct str bytes);
 void request_answer_empty(struct request *r, int status);
-/* Room for a small answer in the request's own arena. */
-struct buf request_buf(struct request *r, size_t bytes_max);
+/* The answer is printed into r->body, which starts empty, and is then given. */
+struct json_writer request_writer(struct request *r);
+void request_answer_body(struct request *r, int status);
 void request_problem(struct request *r, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The problem that a code stands for. */

@@ -19,7 +19,7 @@ static const char ANY[] = "*/*";
 
 /* Of paths that match, the first counts: a word stands before {}. */
 /* clang-format off */
-static const struct route table[] = {
+const struct route route_table[] = {
     POST(   "/workers/{}/poll",             WORKER, CMD_POLL,           api_worker_poll),
     POST(   "/workers/{}/logs",             WORKER, NONE,               api_worker_logs,
             .type = ANY),
@@ -116,6 +116,7 @@ static const struct route table[] = {
     PLAIN(  "/openapi.json",                ANYONE, NONE,               api_openapi),
 };
 /* clang-format on */
+const size_t route_count = COUNT_OF(route_table);
 
 /* The first part of a path that starts with '/', cut off. */
 static struct str next_part(struct str *rest)
@@ -157,15 +158,15 @@ const struct route *route_find(struct request *r, struct buf *ret_allow)
 {
     enum http_method method =
         r->http->method == HTTP_METHOD_HEAD ? HTTP_METHOD_GET : r->http->method;
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
+    for (size_t i = 0; i < route_count; i++) {
         struct str ids[IDS_MAX] = {0};
-        if (!matches(table[i].path, r->http->path, ids))
+        if (!matches(route_table[i].path, r->http->path, ids))
             continue;
         r->id = ids[0];
         r->sub_id = ids[1];
-        if (table[i].method == method)
-            return &table[i];
-        add_allowed(ret_allow, table[i].method);
+        if (route_table[i].method == method)
+            return &route_table[i];
+        add_allowed(ret_allow, route_table[i].method);
     }
     return NULL;
 }
@@ -215,8 +216,8 @@ void route_table_print(struct buf *out)
         [PLACE_ALL_OWNERS] = "all together",
     };
     buf_add(out, STR("| method | path | key | answered by |\n|---|---|---|---|\n"));
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        const struct route *route = &table[i];
+    for (size_t i = 0; i < route_count; i++) {
+        const struct route *route = &route_table[i];
         buf_printf(out, "| %s | `%.*s` | %s | %s |\n", http_method_name(route->method),
                    STR_ARG(route->path), key_name(route->roles), places[route_facts(route).place]);
     }

@@ -22,6 +22,9 @@ struct route {
     enum command_subject subject; /* of the id in the path */
 };
 
+extern const struct route route_table[];
+extern const size_t route_count;
+
 /* The route of r's method (HEAD is served as GET) and path, with what its {} stand for in r; or
  * NULL, and ret_allow lists the methods that the path would take. */
 const struct route *route_find(struct request *r, struct buf *ret_allow);

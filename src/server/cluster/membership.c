@@ -11,10 +11,8 @@
 #include "server/cluster/unsure.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,9 +149,8 @@ static void drop_lost(struct membership *m, const struct cluster_view *v)
         bool held = is_mine(m, &v->partitions[p]) && v->partitions[p].epoch == m->own.epochs[p];
         if (m->own.epochs[p] == 0 || held)
             continue;
-        char text[24];
-        snprintf(text, sizeof text, "%zu", p);
-        log_warn("another server has taken a partition from this one", "partition", text, NULL);
+        log_warn("another server has taken a partition from this one", "partition", LOG_NUMBER(p),
+                 NULL);
         m->own.epochs[p] = 0;
         m->giving &= ~bit(p);
         atomic_store(&m->deposed, true);
@@ -211,12 +208,10 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
         log_warn("partitions could not be taken", "error", err.text, NULL);
         return;
     }
-    char count[24];
     uint64_t taken = bits_of(&m->own) & ~before;
     unsure_date(&m->own, taken, v, &m->cluster_map, clock_boot_ms());
     show_taken(m, v, taken);
-    snprintf(count, sizeof count, "%d", __builtin_popcountll(taken));
-    log_info("took partitions", "count", count, NULL);
+    log_info("took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
     if (bits_of(&m->own) != 0)
         atomic_store(&m->deposed, false);
 }
@@ -251,7 +246,6 @@ static void finish_giving(struct membership *m)
 {
     struct err err;
     uint64_t given = m->giving;
-    char count[24];
     if (given == 0 || atomic_load(&m->obeyed) < atomic_load(&m->serial))
         return;
     unsure_leave(&m->own, given, clock_boot_ms());
@@ -260,8 +254,8 @@ static void finish_giving(struct membership *m)
         return; /* the next view says whether they were */
     }
     m->giving = 0;
-    snprintf(count, sizeof count, "%d", __builtin_popcountll(given));
-    log_info("gave partitions to other servers", "count", count, NULL);
+    log_info("gave partitions to other servers", "count", LOG_NUMBER(__builtin_popcountll(given)),
+             NULL);
     struct membership_events events = events_of(m);
     if (events.on_given != NULL)
         heirs_tell(&m->heirs, given, events.on_given, events.arg);
@@ -381,15 +375,13 @@ static bool has_gone_back(const struct membership *m, const struct cluster_view 
 
 static void note_gone_back(struct membership *m, uint64_t turns)
 {
-    char text[24];
     if (m->had_gap) /* then what we had kept was forgotten as that of a server that is gone */
         return;
     if (turns == 0)
         turns = 1; /* it had taken a partition, at least */
-    snprintf(text, sizeof text, "%" PRIu64, turns);
     log_error("the database has lost turns that it had kept: it was set back, or a standby that "
               "lagged took over; memory is loaded again",
-              "turns", text, NULL);
+              "turns", LOG_NUMBER(turns), NULL);
     atomic_fetch_add(&m->lost_turns, turns);
 }
 

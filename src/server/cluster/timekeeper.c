@@ -1,8 +1,6 @@
 #include "server/cluster/timekeeper.h"
 #include "base/log.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -31,7 +29,6 @@ static struct time_reading read_own(void)
 static void tell_skew(struct timekeeper *t, const struct time_answer *answer,
                       const struct time_reading *own)
 {
-    char text[24];
     int64_t own_ms = ((answer->sent_us + answer->heard_us) / 2 + own->offset_us) / 1000;
     int64_t skew_ms = own_ms - answer->database_ms;
     bool is_new = llabs(skew_ms - t->told_skew_ms) > SKEW_CHANGED_MS ||
@@ -39,9 +36,8 @@ static void tell_skew(struct timekeeper *t, const struct time_answer *answer,
     if (!is_new || answer->heard_us - answer->sent_us > TIMING_SLOW_US)
         return;
     t->told_skew_ms = skew_ms;
-    snprintf(text, sizeof text, "%" PRId64, skew_ms);
     log_warn("this machine's clock differs from the database's, which is the one that counts",
-             "skew_ms", text, NULL);
+             "skew_ms", LOG_NUMBER(skew_ms), NULL);
 }
 
 static void go_by_start(const struct timekeeper *t)
@@ -57,15 +53,13 @@ static void go_by_start(const struct timekeeper *t)
 
 static bool go_by(const struct timekeeper *t, bool was_sure, bool stepped)
 {
-    char text[24];
     clock_go_by(&t->timing.line);
     if (!stepped)
         return false;
-    snprintf(text, sizeof text, "%" PRId64, t->timing.line.steps.by_ms);
     log_warn(t->timing.overdue ? "the clock never held still; its newest time is taken"
              : was_sure        ? "the clock was set, and is followed"
                                : "the clock has held, and is followed",
-             "by_ms", text, NULL);
+             "by_ms", LOG_NUMBER(t->timing.line.steps.by_ms), NULL);
     return true;
 }
 

@@ -318,15 +318,10 @@ static void drop_engine(struct decider *d)
 
 static void tell_loaded(const struct decider *d, int64_t begin_us)
 {
-    char ms[24];
-    char count[24];
-    char executions[24];
     struct partition_set set = ownership_set(&d->owned);
-    snprintf(ms, sizeof ms, "%" PRId64, (clock_mono_us() - begin_us) / 1000);
-    snprintf(count, sizeof count, "%u", (unsigned)partition_set_len(&set));
-    snprintf(executions, sizeof executions, "%zu", engine_live_count(d->turn.engine));
-    log_info("decides about partitions", "count", count, "executions", executions, "loaded_in_ms",
-             ms, NULL);
+    log_info("decides about partitions", "count", LOG_NUMBER(partition_set_len(&set)), "executions",
+             LOG_NUMBER(engine_live_count(d->turn.engine)), "loaded_in_ms",
+             LOG_NUMBER((clock_mono_us() - begin_us) / 1000), NULL);
 }
 
 static void load(struct decider *d)

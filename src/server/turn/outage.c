@@ -1,9 +1,6 @@
 #include "server/turn/outage.h"
 #include "base/log.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* A disk on the brink takes a small commit and refuses a large one; that is one story to tell, not
  * one a second. */
 static void say_begin(struct outage *o, int64_t now_us)
@@ -29,13 +26,12 @@ void outage_note(struct outage *o, const struct err *why, int64_t now_us)
 
 void outage_end(struct outage *o, int64_t now_us)
 {
-    char ms[24];
     if (!o->on)
         return;
     o->on = false;
-    snprintf(ms, sizeof ms, "%" PRId64, (now_us - o->since_us) / 1000);
     if (o->said)
-        log_info("the store takes commits again", "after_ms", ms, NULL);
+        log_info("the store takes commits again", "after_ms",
+                 LOG_NUMBER((now_us - o->since_us) / 1000), NULL);
 }
 
 bool outage_may_try(const struct outage *o, int64_t now_us)

@@ -14,7 +14,6 @@
 #include "wire/message/spec_json.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -373,21 +372,17 @@ static bool has_large(const struct command *cmd)
 static void tell_mail(struct turn *t)
 {
     struct mail_waiting now = engine_mail_waiting(t->engine);
-    char count[24];
     if (now.waiting == 0 || now.waiting >= 2 * t->mail_told.waiting) {
-        snprintf(count, sizeof count, "%zu", now.waiting);
         if (now.waiting > 0)
-            log_warn("submissions by SQL wait in the inbox", "count", count, "reason", now.why,
-                     NULL);
+            log_warn("submissions by SQL wait in the inbox", "count", LOG_NUMBER(now.waiting),
+                     "reason", now.why, NULL);
         else if (t->mail_told.waiting > 0)
             log_info("no submission by SQL waits any more", NULL);
         t->mail_told.waiting = now.waiting;
     }
-    if (now.unknown > t->mail_told.unknown) {
-        snprintf(count, sizeof count, "%zu", now.unknown);
+    if (now.unknown > t->mail_told.unknown)
         log_warn("a newer version's messages wait in the inbox for a server that knows them",
-                 "count", count, NULL);
-    }
+                 "count", LOG_NUMBER(now.unknown), NULL);
     t->mail_told.unknown = now.unknown;
 }
 
