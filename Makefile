@@ -125,6 +125,7 @@ endif
 STATEMENTS_sqlite := sql SQL_ named
 STATEMENTS_postgres := query Q_ numbered
 SQL_STORES := $(patsubst src/store/%/sql/,%,$(sort $(dir $(wildcard src/store/*/sql/*.sql))))
+$(foreach s,$(SQL_STORES),$(if $(STATEMENTS_$s),,$(error STATEMENTS_$s is missing for src/store/$s/sql)))
 STATEMENTS := $(SQL_STORES:%=$(B)/gen/store/%/statements)
 MIGRATIONS := $(sort $(dir $(wildcard src/store/*/migrations*/*.sql)))
 GEN := $(STATEMENTS:%=%.c) \

@@ -60,6 +60,44 @@ PROMISE(every_field_of_a_worker_and_of_a_rate_is_kept)
     assert_same(&rate_fields, &l.rates.items[0], &rate.rate);
 }
 
+PROMISE(every_field_of_a_breaker_a_calendar_and_an_operation_is_kept)
+{
+    struct world *w = *state;
+    struct breaker_rec breaker;
+    struct calendar_change calendar = {0};
+    struct operation_change operation = {0};
+    fill(&breaker_fields, &breaker);
+    fill(&calendar_fields, &calendar.calendar);
+    fill(&operation_fields, &operation.operation);
+    world_commit(w, (struct delta){.breakers = &breaker,
+                                   .breaker_count = 1,
+                                   .calendars = &calendar,
+                                   .calendar_count = 1,
+                                   .operations = &operation,
+                                   .operation_count = 1});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_true(l.breakers.len == 1 && l.calendars.len == 1 && l.operations.len == 1);
+    assert_same(&breaker_fields, &l.breakers.items[0], &breaker);
+    assert_same(&calendar_fields, &l.calendars.items[0], &calendar.calendar);
+    assert_same(&operation_fields, &l.operations.items[0], &operation.operation);
+}
+
+PROMISE(every_field_of_an_sla_event_is_kept)
+{
+    struct world *w = *state;
+    const struct page newest = {.limit = 2};
+    struct sla_event_rec event;
+    struct sla_page page;
+    fill(&sla_event_fields, &event);
+    world_commit(w, (struct delta){.sla_events = &event, .sla_event_count = 1});
+    assert_rc(
+        w->reader->ops->sla_events(w->reader, event.job_id, 0, &newest, &w->arena, &page, &w->err),
+        RC_OK);
+    assert_int_equal(page.count, 1);
+    assert_same(&sla_event_fields, &page.events[0], &event);
+}
+
 PROMISE(every_field_of_an_alert_is_kept)
 {
     struct world *w = *state;

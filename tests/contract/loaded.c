@@ -80,7 +80,7 @@ static enum rc take_breaker(void *arg, const struct breaker_rec *breaker, struct
     struct loaded *l = arg;
     (void)err;
     struct breaker_rec copy = *breaker;
-    copy.target = arena_str(&l->arena, breaker->target);
+    fields_copy(&breaker_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->breakers) = copy;
     return RC_OK;
 }
@@ -98,9 +98,7 @@ static enum rc take_calendar(void *arg, const struct calendar_rec *calendar, str
     struct loaded *l = arg;
     (void)err;
     struct calendar_rec copy = *calendar;
-    copy.name = arena_str(&l->arena, calendar->name);
-    copy.document = arena_str(&l->arena, calendar->document);
-    copy.changed_by = arena_str(&l->arena, calendar->changed_by);
+    fields_copy(&calendar_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->calendars) = copy;
     return RC_OK;
 }
@@ -120,10 +118,7 @@ static enum rc take_operation(void *arg, const struct operation_rec *operation, 
     struct loaded *l = arg;
     (void)err;
     struct operation_rec copy = *operation;
-    copy.filter.queue = arena_str(&l->arena, copy.filter.queue);
-    copy.filter.name = arena_str(&l->arena, copy.filter.name);
-    copy.by = arena_str(&l->arena, copy.by);
-    copy.refusal = arena_str(&l->arena, copy.refusal);
+    fields_copy(&operation_fields, &copy, &l->arena);
     *VEC_PUSH(&l->arena, &l->operations) = copy;
     return RC_OK;
 }

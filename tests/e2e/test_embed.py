@@ -52,6 +52,11 @@ def test_a_list_of_columns_is_written_once():
                             "name = excluded.name, age = excluded.age;")
 
 
+def test_a_column_may_be_called_key():
+    code, out, _ = embed("-s", "-- columns: cat\nid key, key, age\n", "-- name: put\n{cat.set}\n")
+    assert code == 0 and text_of(out) == "key = excluded.key, age = excluded.age"
+
+
 def test_types_make_numbered_parameters():
     code, out, _ = embed("-s", TYPED, "-- name: put\n{cat.values}; {cat.arrays 3}\n")
     assert code == 0 and text_of(out) == "$1::bigint, $2::text; $3::bigint[], $4::text[]"

@@ -53,6 +53,7 @@ struct fields {
 #define F_U64 FIELD_U64, 0, INT64_MAX
 #define F_I64 FIELD_I64, INT64_MIN, INT64_MAX
 #define F_U32 FIELD_U32, 0, UINT32_MAX
+#define F_U32_TO(max) FIELD_U32, 0, max
 #define F_MS FIELD_I64, 0, WHEN_MAX_MS /* a moment that can be printed, or 0 */
 #define F_RANGE(min, max) FIELD_I64, min, max
 #define F_ENUM(min, max) FIELD_ENUM, min, max

@@ -1,11 +1,16 @@
 /* record_fields.h - the fields of each record, once: see fields.h.
  *
- * Records that are not here yet (jobs, executions, attempts) have their columns in
- * store/NAME/sql/columns.sql, their readers in store/sql/row.c and their binding in each store. */
+ * Records that are not here (jobs, executions and attempts, and those that no store reads as it
+ * writes them) have their columns in store/NAME/sql/columns.sql, their readers in store/sql/row.c
+ * and their binding in each store. */
 #pragma once
+#include "base/id.h"
 #include "job/record/alert.h"
 #include "job/record/fields.h"
+#include "job/record/inbox.h"
+#include "job/record/letter.h"
 #include "job/record/record.h"
+#include "job/sla.h"
 #include "job/spec.h"
 
 /* clang-format off */
@@ -56,6 +61,102 @@
     F(T, exec_id,     exec_id,       BIRTH,    F_U64)                                 \
     F(T, repeats,     repeats,       BIRTH,    F_U64)
 
+#define BREAKER_FIELDS(F, T)                                                          \
+    F(T, target,      target,        KEY,      F_TEXT)                                \
+    F(T, state,       state,         PROGRESS, F_ENUM(BREAKER_OPEN, BREAKER_STATES - 1)) \
+    F(T, opened_ms,   opened_ms,     PROGRESS, F_MS)                                  \
+    F(T, until_ms,    until_ms,      PROGRESS, F_MS)                                  \
+    F(T, probe,       probe,         PROGRESS, F_U64)
+
+#define CALENDAR_FIELDS(F, T)                                                         \
+    F(T, name,        name,          KEY,      F_TEXT)                                \
+    F(T, version,     version,       EDIT,     F_U32)                                 \
+    F(T, policy,      policy,        EDIT,     F_ENUM(CALENDAR_SKIP, CALENDAR_POLICIES - 1))      \
+    F(T, entry_count, entry_count,   EDIT,     F_U32)                                 \
+    F(T, changed_ms,  changed_ms,    EDIT,     F_MS)                                  \
+    F(T, changed_by,  changed_by,    EDIT,     F_TEXT)                                \
+    F(T, document,    document,      EDIT,     F_TEXT)
+
+#define SLA_EVENT_FIELDS(F, T)                                                        \
+    F(T, id,          id,            KEY,      F_ID)                                  \
+    F(T, at_ms,       at_ms,         BIRTH,    F_MS)                                  \
+    F(T, kind,        kind,          BIRTH,    F_ENUM(SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1)) \
+    F(T, policy,      policy,        BIRTH,    F_ENUM(0, SLA_POLICIES - 1))           \
+    F(T, exec_id,     exec_id,       BIRTH,    F_ID)                                  \
+    F(T, job_id,      job_id,        BIRTH,    F_ID)                                  \
+    F(T, attempt,     attempt,       BIRTH,    F_U32)                                 \
+    F(T, expected_ms, expected_ms,   BIRTH,    F_MS)                                  \
+    F(T, max_ms,      max_ms,        BIRTH,    F_MS)                                  \
+    F(T, actual_ms,   actual_ms,     BIRTH,    F_MS)                                  \
+    F(T, extended_ms, extended_ms,   BIRTH,    F_MS)                                  \
+    F(T, queue,       queue,         BIRTH,    F_TEXT)                                \
+    F(T, actor,       actor,         BIRTH,    F_TEXT)                                \
+    F(T, reason,      reason,        BIRTH,    F_TEXT)                                \
+    F(T, approver,    approver,      BIRTH,    F_TEXT)
+
+#define LETTER_FIELDS(F, T)                                                           \
+    F(T, place.died_ms, died_ms,     KEY,      F_MS)                                  \
+    F(T, place.exec_id, exec_id,     KEY,      F_ID)                                  \
+    F(T, job_id,      job_id,        BIRTH,    F_ID)                                  \
+    F(T, state,       state,         BIRTH,    F_ENUM(EXEC_NONE + 1, EXEC_STATES - 1)) \
+    F(T, queue,       queue,         BIRTH,    F_TEXT)                                \
+    F(T, name,        name,          BIRTH,    F_TEXT)                                \
+    F(T, owner,       owner,         BIRTH,    F_TEXT)                                \
+    F(T, reason,      reason,        BIRTH,    F_ENUM(LETTER_NONE, LETTER_REASONS - 1)) \
+    F(T, class,       class,         BIRTH,    F_ENUM(FAILURE_NONE, FAILURE_CLASSES - 1)) \
+    F(T, fingerprint, fingerprint,   BIRTH,    F_U64)                                 \
+    F(T, line,        line,          BIRTH,    F_TEXT)                                \
+    F(T, error,       error,         BIRTH,    F_TEXT)                                \
+    F(T, attempts,    attempts,      BIRTH,    F_U32)                                 \
+    F(T, lost,        lost,          BIRTH,    F_U32)
+
+#define OPERATION_FIELDS(F, T)                                                        \
+    F(T, id,          id,            KEY,      F_ID)                                  \
+    F(T, kind,        kind,          BIRTH,    F_ENUM(OPERATION_RETRY, OPERATION_KINDS - 1)) \
+    F(T, state,       state,         PROGRESS, F_ENUM(OPERATION_RUNNING, OPERATION_STATES - 1)) \
+    F(T, filter.queue, queue,        BIRTH,    F_TEXT)                                \
+    F(T, filter.name, name,          BIRTH,    F_TEXT)                                \
+    F(T, filter.class, class,        BIRTH,    F_ENUM(FAILURE_NONE, FAILURE_CLASSES - 1)) \
+    F(T, filter.fingerprint, fingerprint, BIRTH, F_U64)                               \
+    F(T, filter.job_id, job_id,      BIRTH,    F_U64)                                 \
+    F(T, filter.died_after_ms, died_after_ms, BIRTH, F_MS)                            \
+    F(T, filter.died_before_ms, died_before_ms, BIRTH, F_MS)                          \
+    F(T, by,          actor,         BIRTH,    F_TEXT)                                \
+    F(T, created_ms,  created_ms,    BIRTH,    F_MS)                                  \
+    F(T, finished_ms, finished_ms,   PROGRESS, F_MS)                                  \
+    F(T, total,       total,         BIRTH,    F_U64)                                 \
+    F(T, done,        done,          PROGRESS, F_U64)                                 \
+    F(T, refused,     refused,       PROGRESS, F_U64)                                 \
+    F(T, at.died_ms,  at_ms,         PROGRESS, F_MS)                                  \
+    F(T, at.exec_id,  at_id,         PROGRESS, F_U64)                                 \
+    F(T, refusal,     refusal,       PROGRESS, F_TEXT)
+
+#define WAITER_FIELDS(F, T)                                                           \
+    F(T, upstream,    upstream,      KEY,      F_ID)                                  \
+    F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
+    F(T, dependant,   dependant,     BIRTH,    F_ID)                                  \
+    F(T, type,        type,          BIRTH,    F_ENUM(DEPENDS_SUCCESS, DEPENDS_TYPES - 1)) \
+    F(T, slot_ms,     slot_ms,       BIRTH,    F_MS)
+
+#define PERMIT_FIELDS(F, T)                                                           \
+    F(T, key,         key,           KEY,      F_TEXT)                                \
+    F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
+    F(T, bucket,      bucket,        BIRTH,    F_U32_TO(ID_BUCKETS - 1))              \
+    F(T, granted,     granted,       PROGRESS, F_BOOL)                                \
+    F(T, max,         max,           PROGRESS, F_I64)                                 \
+    F(T, rank,        rank,          PROGRESS, F_I64)                                 \
+    F(T, ask,         ask,           PROGRESS, F_U64)                                 \
+    F(T, asked_ms,    asked_ms,      PROGRESS, F_MS)
+
+#define REJECTED_FIELDS(F, T)                                                         \
+    F(T, id,          id,            KEY,      F_ID)                                  \
+    F(T, at_ms,       at_ms,         BIRTH,    F_MS)                                  \
+    F(T, inbox_id,    inbox_id,      BIRTH,    F_U64)                                 \
+    F(T, team,        team,          BIRTH,    F_TEXT)                                \
+    F(T, actor,       actor,         BIRTH,    F_TEXT)                                \
+    F(T, reason,      reason,        BIRTH,    F_TEXT)                                \
+    F(T, head,        head,          BIRTH,    F_TEXT)
+
 /* clang-format on */
 
 extern const struct fields queue_fields;
@@ -63,3 +164,11 @@ extern const struct fields team_fields;
 extern const struct fields rate_fields;
 extern const struct fields worker_fields;
 extern const struct fields alert_fields;
+extern const struct fields breaker_fields;
+extern const struct fields calendar_fields;
+extern const struct fields sla_event_fields;
+extern const struct fields letter_fields;
+extern const struct fields operation_fields;
+extern const struct fields waiter_fields;
+extern const struct fields permit_fields;
+extern const struct fields rejected_fields;

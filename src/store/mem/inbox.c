@@ -168,13 +168,6 @@ static void apply_waiter(struct mem_store *m, const struct waiter_change *change
     strmap_put(&m->waiters, waiter_key(kept), kept);
 }
 
-static void kept_permit_free(struct permit_rec *rec)
-{
-    if (rec != NULL)
-        kept_text_free(&rec->key);
-    free(rec);
-}
-
 static void apply_permit(struct mem_store *m, const struct permit_change *change)
 {
     size_t at = 0;
@@ -189,28 +182,7 @@ static void apply_permit(struct mem_store *m, const struct permit_change *change
     if (change->forget)
         return;
     m->permits = kept_rows_grow(m->permits, m->permit_count, sizeof(struct permit_rec *));
-    struct permit_rec *kept = mem_dup(to, sizeof *to);
-    kept->key = kept_text(to->key);
-    m->permits[m->permit_count++] = kept;
-}
-
-static struct rejected_rec *kept_rejected(const struct rejected_rec *rec)
-{
-    struct rejected_rec *kept = mem_dup(rec, sizeof *rec);
-    kept->team = kept_text(rec->team);
-    kept->actor = kept_text(rec->actor);
-    kept->reason = kept_text(rec->reason);
-    kept->head = kept_text(rec->head);
-    return kept;
-}
-
-static void kept_rejected_free(struct rejected_rec *rec)
-{
-    kept_text_free(&rec->team);
-    kept_text_free(&rec->actor);
-    kept_text_free(&rec->reason);
-    kept_text_free(&rec->head);
-    free(rec);
+    m->permits[m->permit_count++] = kept_permit(to);
 }
 
 static void forget_rejected(struct mem_store *m, int64_t from_ms)
@@ -321,10 +293,7 @@ void mem_list_rejected(const struct mem_store *m, const struct page *page, struc
     struct rejected_rec *copies = ARENA_ARRAY(arena, struct rejected_rec, shown + 1);
     for (size_t i = 0; i < shown; i++) {
         copies[i] = *found[i];
-        copies[i].team = arena_str(arena, copies[i].team);
-        copies[i].actor = arena_str(arena, copies[i].actor);
-        copies[i].reason = arena_str(arena, copies[i].reason);
-        copies[i].head = arena_str(arena, copies[i].head);
+        fields_copy(&rejected_fields, &copies[i], arena);
     }
     *ret_page = (struct rejected_page){
         .rejected = copies, .count = shown, .next = count > shown ? copies[shown - 1].id : 0};

@@ -448,10 +448,7 @@ static int event_newest_first(const void *a, const void *b)
 
 static struct sla_event_rec copy_event(struct arena *arena, struct sla_event_rec event)
 {
-    event.queue = arena_str(arena, event.queue);
-    event.actor = arena_str(arena, event.actor);
-    event.reason = arena_str(arena, event.reason);
-    event.approver = arena_str(arena, event.approver);
+    fields_copy(&sla_event_fields, &event, arena);
     return event;
 }
 

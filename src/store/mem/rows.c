@@ -37,30 +37,6 @@ static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
     ret_texts[5] = &exec->charged;
 }
 
-static void letter_texts(struct letter_rec *letter, struct str *ret_texts[LETTER_TEXTS])
-{
-    ret_texts[0] = &letter->queue;
-    ret_texts[1] = &letter->name;
-    ret_texts[2] = &letter->owner;
-    ret_texts[3] = &letter->line;
-    ret_texts[4] = &letter->error;
-}
-
-static void operation_texts(struct operation_rec *operation, struct str *ret_texts[OPERATION_TEXTS])
-{
-    ret_texts[0] = &operation->filter.queue;
-    ret_texts[1] = &operation->filter.name;
-    ret_texts[2] = &operation->by;
-    ret_texts[3] = &operation->refusal;
-}
-
-static void calendar_texts(struct calendar_rec *calendar, struct str *ret_texts[CALENDAR_TEXTS])
-{
-    ret_texts[0] = &calendar->name;
-    ret_texts[1] = &calendar->document;
-    ret_texts[2] = &calendar->changed_by;
-}
-
 static void keep_texts(struct str *texts[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -136,50 +112,6 @@ struct tally *kept_tally(const struct tally *row)
     return kept;
 }
 
-struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event)
-{
-    struct sla_event_rec *kept = mem_dup(event, sizeof *event);
-    kept->queue = kept_text(event->queue);
-    kept->actor = kept_text(event->actor);
-    kept->reason = kept_text(event->reason);
-    kept->approver = kept_text(event->approver);
-    return kept;
-}
-
-struct breaker_rec *kept_breaker(const struct breaker_rec *breaker)
-{
-    struct breaker_rec *kept = mem_dup(breaker, sizeof *breaker);
-    kept->target = kept_text(breaker->target);
-    return kept;
-}
-
-struct letter_rec *kept_letter(const struct letter_rec *letter)
-{
-    struct str *texts[LETTER_TEXTS];
-    struct letter_rec *kept = mem_dup(letter, sizeof *letter);
-    letter_texts(kept, texts);
-    keep_texts(texts, LETTER_TEXTS);
-    return kept;
-}
-
-struct operation_rec *kept_operation(const struct operation_rec *operation)
-{
-    struct str *texts[OPERATION_TEXTS];
-    struct operation_rec *kept = mem_dup(operation, sizeof *operation);
-    operation_texts(kept, texts);
-    keep_texts(texts, OPERATION_TEXTS);
-    return kept;
-}
-
-struct calendar_rec *kept_calendar(const struct calendar_rec *calendar)
-{
-    struct str *texts[CALENDAR_TEXTS];
-    struct calendar_rec *kept = mem_dup(calendar, sizeof *calendar);
-    calendar_texts(kept, texts);
-    keep_texts(texts, CALENDAR_TEXTS);
-    return kept;
-}
-
 void kept_job_free(struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -206,53 +138,6 @@ void kept_tally_free(struct tally *row)
         return;
     kept_text_free(&row->key);
     free(row);
-}
-
-void kept_sla_event_free(struct sla_event_rec *event)
-{
-    kept_text_free(&event->queue);
-    kept_text_free(&event->actor);
-    kept_text_free(&event->reason);
-    kept_text_free(&event->approver);
-    free(event);
-}
-
-void kept_breaker_free(struct breaker_rec *breaker)
-{
-    if (breaker == NULL)
-        return;
-    kept_text_free(&breaker->target);
-    free(breaker);
-}
-
-void kept_letter_free(struct letter_rec *letter)
-{
-    struct str *texts[LETTER_TEXTS];
-    if (letter == NULL)
-        return;
-    letter_texts(letter, texts);
-    free_texts(texts, LETTER_TEXTS);
-    free(letter);
-}
-
-void kept_operation_free(struct operation_rec *operation)
-{
-    struct str *texts[OPERATION_TEXTS];
-    if (operation == NULL)
-        return;
-    operation_texts(operation, texts);
-    free_texts(texts, OPERATION_TEXTS);
-    free(operation);
-}
-
-void kept_calendar_free(struct calendar_rec *calendar)
-{
-    struct str *texts[CALENDAR_TEXTS];
-    if (calendar == NULL)
-        return;
-    calendar_texts(calendar, texts);
-    free_texts(texts, CALENDAR_TEXTS);
-    free(calendar);
 }
 
 struct claim *kept_claim(const struct claim *claim)
@@ -290,17 +175,13 @@ struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
 
 struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
 {
-    struct str *texts[LETTER_TEXTS];
-    letter_texts(&letter, texts);
-    copy_texts(arena, texts, LETTER_TEXTS);
+    fields_copy(&letter_fields, &letter, arena);
     return letter;
 }
 
 struct calendar_rec copy_calendar(struct arena *arena, struct calendar_rec calendar)
 {
-    struct str *texts[CALENDAR_TEXTS];
-    calendar_texts(&calendar, texts);
-    copy_texts(arena, texts, CALENDAR_TEXTS);
+    fields_copy(&calendar_fields, &calendar, arena);
     return calendar;
 }
 

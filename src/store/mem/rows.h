@@ -27,6 +27,13 @@ KEPT_RECORD(team)
 KEPT_RECORD(rate)
 KEPT_RECORD(worker)
 KEPT_RECORD(alert)
+KEPT_RECORD(breaker)
+KEPT_RECORD(calendar)
+KEPT_RECORD(sla_event)
+KEPT_RECORD(letter)
+KEPT_RECORD(operation)
+KEPT_RECORD(permit)
+KEPT_RECORD(rejected)
 
 struct job_rec *kept_job(const struct job_rec *job);
 struct exec_rec *kept_exec(const struct exec_rec *exec);
@@ -37,20 +44,10 @@ enum { TALLY_KEY_MAX = 256 };
 struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);
-struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event);
-struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
-struct letter_rec *kept_letter(const struct letter_rec *letter);
-struct operation_rec *kept_operation(const struct operation_rec *operation);
-struct calendar_rec *kept_calendar(const struct calendar_rec *calendar);
 struct claim *kept_claim(const struct claim *claim);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
 void kept_tally_free(struct tally *row);
-void kept_sla_event_free(struct sla_event_rec *event);
-void kept_breaker_free(struct breaker_rec *breaker);
-void kept_letter_free(struct letter_rec *letter);
-void kept_operation_free(struct operation_rec *operation);
-void kept_calendar_free(struct calendar_rec *calendar);
 void kept_claim_free(struct claim *claim);
 
 /* Copies into an arena. */

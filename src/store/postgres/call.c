@@ -247,10 +247,13 @@ void pg_i64_or_null(struct pg_call *use, int64_t value)
         pg_null(use);
 }
 
-void pg_record(struct pg_call *use, const struct fields *fields, const void *record)
+void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+               const void *record)
 {
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
+        if (!field_is_in(field, group))
+            continue;
         if (field->kind == FIELD_TEXT)
             pg_text(use, field_text(field, record));
         else if (field->kind == FIELD_BOOL)

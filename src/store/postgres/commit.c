@@ -150,34 +150,28 @@ static void keep_worker(struct pg *pg, const struct worker_change *change)
 {
     const struct worker_rec *worker = &change->worker;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WORKER : Q_PUT_WORKER);
-    if (change->forget)
-        pg_u64(use, worker->id);
-    else
-        pg_record(use, &worker_fields, worker);
+    pg_record(use, &worker_fields, change->forget ? FIELD_KEY : FIELD_ANY, worker);
 }
 
 static void keep_queue(struct pg *pg, const struct queue_rec *queue)
 {
-    pg_record(pg_call(pg, Q_PUT_QUEUE), &queue_fields, queue);
+    pg_record(pg_call(pg, Q_PUT_QUEUE), &queue_fields, FIELD_ANY, queue);
 }
 
 static void keep_team(struct pg *pg, const struct team_rec *team)
 {
-    pg_record(pg_call(pg, Q_PUT_TEAM), &team_fields, team);
+    pg_record(pg_call(pg, Q_PUT_TEAM), &team_fields, FIELD_ANY, team);
 }
 
 static void keep_rate(struct pg *pg, const struct rate_change *change)
 {
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_RATE : Q_PUT_RATE);
-    if (change->forget)
-        pg_text(use, change->rate.key);
-    else
-        pg_record(use, &rate_fields, &change->rate);
+    pg_record(use, &rate_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->rate);
 }
 
 static void keep_alert(struct pg *pg, const struct alert_rec *alert)
 {
-    pg_record(pg_call(pg, Q_INSERT_ALERT), &alert_fields, alert);
+    pg_record(pg_call(pg, Q_INSERT_ALERT), &alert_fields, FIELD_ANY, alert);
 }
 
 static void mark_alert(struct pg *pg, const struct alert_mark *mark)
@@ -189,22 +183,7 @@ static void mark_alert(struct pg *pg, const struct alert_mark *mark)
 
 static void keep_sla_event(struct pg *pg, const struct sla_event_rec *event)
 {
-    struct pg_call *use = pg_call(pg, Q_INSERT_SLA_EVENT);
-    pg_u64(use, event->id);
-    pg_i64(use, event->at_ms);
-    pg_i64(use, event->kind);
-    pg_i64(use, event->policy);
-    pg_u64(use, event->exec_id);
-    pg_u64(use, event->job_id);
-    pg_i64(use, event->attempt);
-    pg_i64(use, event->expected_ms);
-    pg_i64(use, event->max_ms);
-    pg_i64(use, event->actual_ms);
-    pg_i64(use, event->extended_ms);
-    pg_text(use, event->queue);
-    pg_text(use, event->actor);
-    pg_text(use, event->reason);
-    pg_text(use, event->approver);
+    pg_record(pg_call(pg, Q_INSERT_SLA_EVENT), &sla_event_fields, FIELD_ANY, event);
 }
 
 static void bind_partitions(struct pg_call *use, const struct ownership *own)
@@ -234,11 +213,7 @@ static void keep_breaker(struct pg *pg, const struct ownership *own,
     }
     struct pg_call *use = pg_call(pg, Q_PUT_BREAKER);
     pg_i64(use, postgres_lowest(own));
-    pg_text(use, breaker->target);
-    pg_i64(use, breaker->state);
-    pg_i64(use, breaker->opened_ms);
-    pg_i64(use, breaker->until_ms);
-    pg_u64(use, breaker->probe);
+    pg_record(use, &breaker_fields, FIELD_ANY, breaker);
 }
 
 static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
@@ -252,17 +227,8 @@ static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
 
 static void keep_calendar(struct pg *pg, const struct calendar_change *change)
 {
-    const struct calendar_rec *rec = &change->calendar;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_CALENDAR : Q_PUT_CALENDAR);
-    pg_text(use, rec->name);
-    if (change->forget)
-        return;
-    pg_i64(use, rec->version);
-    pg_i64(use, rec->policy);
-    pg_i64(use, rec->entry_count);
-    pg_i64(use, rec->changed_ms);
-    pg_text(use, rec->changed_by);
-    pg_text(use, rec->document);
+    pg_record(use, &calendar_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->calendar);
 }
 
 static void keep_calendar_use(struct pg *pg, const struct calendar_use *rec)

@@ -8,6 +8,7 @@
  * by their ids: to look for all rows again with each page would take time by the square of their number.
  * Each sort of mail has rounds of its own, so that a crowd of submissions is in nobody's way. */
 #include "base/vec.h"
+#include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
 
@@ -195,43 +196,19 @@ static void remove_mail(struct pg *pg, const struct delta *delta)
 
 static void keep_waiter(struct pg *pg, const struct waiter_change *change)
 {
-    const struct waiter_rec *rec = &change->waiter;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WAITER : Q_PUT_WAITER);
-    pg_u64(use, rec->upstream);
-    pg_u64(use, rec->exec_id);
-    if (change->forget)
-        return;
-    pg_u64(use, rec->dependant);
-    pg_i64(use, rec->type);
-    pg_i64(use, rec->slot_ms);
+    pg_record(use, &waiter_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->waiter);
 }
 
 static void keep_permit(struct pg *pg, const struct permit_change *change)
 {
-    const struct permit_rec *rec = &change->permit;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_PERMIT : Q_PUT_PERMIT);
-    pg_text(use, rec->key);
-    pg_u64(use, rec->exec_id);
-    if (change->forget)
-        return;
-    pg_i64(use, rec->bucket);
-    pg_bool(use, rec->granted);
-    pg_i64(use, rec->max);
-    pg_i64(use, rec->rank);
-    pg_u64(use, rec->ask);
-    pg_i64(use, rec->asked_ms);
+    pg_record(use, &permit_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->permit);
 }
 
 static void keep_rejected(struct pg *pg, const struct rejected_rec *rec)
 {
-    struct pg_call *use = pg_call(pg, Q_INSERT_REJECTED);
-    pg_u64(use, rec->id);
-    pg_i64(use, rec->at_ms);
-    pg_u64(use, rec->inbox_id);
-    pg_text(use, rec->team);
-    pg_text(use, rec->actor);
-    pg_text(use, rec->reason);
-    pg_text(use, rec->head);
+    pg_record(pg_call(pg, Q_INSERT_REJECTED), &rejected_fields, FIELD_ANY, rec);
 }
 
 void postgres_keep_inbox(struct pg *pg, const struct delta *delta)

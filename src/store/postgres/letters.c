@@ -2,6 +2,7 @@
  * Readers' part is in read_letters.c. */
 #include "store/sql/letters.h"
 #include "base/vec.h"
+#include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
 
 /* ---- keeping */
@@ -40,29 +41,8 @@ static void remove_letters(struct pg *pg, const struct delta *delta)
 
 static void keep_operation(struct pg *pg, const struct operation_change *change)
 {
-    const struct operation_rec *op = &change->operation;
     struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_OPERATION : Q_PUT_OPERATION);
-    pg_u64(use, op->id);
-    if (change->forget)
-        return;
-    pg_i64(use, op->kind);
-    pg_i64(use, op->state);
-    pg_text(use, op->filter.queue);
-    pg_text(use, op->filter.name);
-    pg_i64(use, op->filter.class);
-    pg_u64(use, op->filter.fingerprint);
-    pg_u64(use, op->filter.job_id);
-    pg_i64(use, op->filter.died_after_ms);
-    pg_i64(use, op->filter.died_before_ms);
-    pg_text(use, op->by);
-    pg_i64(use, op->created_ms);
-    pg_i64(use, op->finished_ms);
-    pg_u64(use, op->total);
-    pg_u64(use, op->done);
-    pg_u64(use, op->refused);
-    pg_i64(use, op->at.died_ms);
-    pg_u64(use, op->at.exec_id);
-    pg_text(use, op->refusal);
+    pg_record(use, &operation_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->operation);
 }
 
 void postgres_keep_letters(struct pg *pg, const struct delta *delta)

@@ -96,8 +96,9 @@ void pg_i64_or_null(struct pg_call *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_call *use);
 void pg_blob(struct pg_call *use, struct str bytes);
 void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
-/* Every field, in the order of its list. */
-void pg_record(struct pg_call *use, const struct fields *fields, const void *record);
+/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
+void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+               const void *record);
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
  * them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how many will come. */

@@ -1,4 +1,5 @@
 #include "store/sql/letters.h"
+#include "job/record/record_fields.h"
 
 struct letter_key letter_key(const struct letter_filter *filter)
 {
@@ -46,16 +47,6 @@ void letter_walk_row(struct letter_walk *walk, struct row row)
 
 /* ---- turns */
 
-static struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
-{
-    letter.queue = arena_str(arena, letter.queue);
-    letter.name = arena_str(arena, letter.name);
-    letter.owner = arena_str(arena, letter.owner);
-    letter.line = arena_str(arena, letter.line);
-    letter.error = arena_str(arena, letter.error);
-    return letter;
-}
-
 bool letters_add(struct letters_found *found, struct question *q, struct row row,
                  struct arena *arena)
 {
@@ -66,8 +57,10 @@ bool letters_add(struct letters_found *found, struct question *q, struct row row
     found->looked++;
     bool good = row_letter(&row, &letter);
     q->answer.place = letter.place;
-    if (good && letter_fits(&q->filter, &letter))
-        *VEC_PUSH(arena, &found->letters) = copy_letter(arena, letter);
+    if (good && letter_fits(&q->filter, &letter)) {
+        fields_copy(&letter_fields, &letter, arena);
+        *VEC_PUSH(arena, &found->letters) = letter;
+    }
     return true;
 }
 

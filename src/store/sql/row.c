@@ -60,6 +60,46 @@ bool row_alert(struct row *row, struct alert_rec *alert)
     return row_record(row, &alert_fields, alert);
 }
 
+bool row_breaker(struct row *row, struct breaker_rec *breaker)
+{
+    return row_record(row, &breaker_fields, breaker);
+}
+
+bool row_calendar(struct row *row, struct calendar_rec *calendar)
+{
+    return row_record(row, &calendar_fields, calendar);
+}
+
+bool row_sla_event(struct row *row, struct sla_event_rec *event)
+{
+    return row_record(row, &sla_event_fields, event);
+}
+
+bool row_letter(struct row *row, struct letter_rec *letter)
+{
+    return row_record(row, &letter_fields, letter);
+}
+
+bool row_operation(struct row *row, struct operation_rec *op)
+{
+    return row_record(row, &operation_fields, op);
+}
+
+bool row_waiter(struct row *row, struct waiter_rec *waiter)
+{
+    return row_record(row, &waiter_fields, waiter);
+}
+
+bool row_permit(struct row *row, struct permit_rec *permit)
+{
+    return row_record(row, &permit_fields, permit);
+}
+
+bool row_rejected(struct row *row, struct rejected_rec *rec)
+{
+    return row_record(row, &rejected_fields, rec);
+}
+
 /* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
 bool row_job(struct row *row, struct job_rec *job)
@@ -178,44 +218,6 @@ bool row_inbox(struct row *row, struct inbox_rec *rec)
     return row_makes_sense(row);
 }
 
-bool row_waiter(struct row *row, struct waiter_rec *waiter)
-{
-    *waiter = (struct waiter_rec){0};
-    waiter->upstream = row_id(row);
-    waiter->exec_id = row_id(row);
-    waiter->dependant = row_id(row);
-    waiter->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
-    waiter->slot_ms = row_ms(row);
-    return row_makes_sense(row);
-}
-
-bool row_permit(struct row *row, struct permit_rec *permit)
-{
-    *permit = (struct permit_rec){0};
-    permit->key = row_text(row);
-    permit->exec_id = row_id(row);
-    permit->bucket = (uint32_t)row_range(row, 0, ID_BUCKETS - 1);
-    permit->granted = row_bool(row);
-    permit->max = row_i64(row);
-    permit->rank = row_i64(row);
-    permit->ask = row_u64(row);
-    permit->asked_ms = row_ms(row);
-    return row_makes_sense(row);
-}
-
-bool row_rejected(struct row *row, struct rejected_rec *rec)
-{
-    *rec = (struct rejected_rec){0};
-    rec->id = row_id(row);
-    rec->at_ms = row_ms(row);
-    rec->inbox_id = row_u64(row);
-    rec->team = row_text(row);
-    rec->actor = row_text(row);
-    rec->reason = row_text(row);
-    rec->head = row_text(row);
-    return row_makes_sense(row);
-}
-
 bool row_tally(struct row *row, struct tally *tally)
 {
     *tally = (struct tally){0};
@@ -236,58 +238,6 @@ bool row_tally_key(struct row *row, struct tally_key *key)
     return row_makes_sense(row);
 }
 
-bool row_sla_event(struct row *row, struct sla_event_rec *event)
-{
-    *event = (struct sla_event_rec){0};
-    event->id = row_id(row);
-    event->at_ms = row_ms(row);
-    event->kind = (enum sla_event_kind)row_range(row, SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1);
-    event->policy = (enum sla_policy)row_range(row, 0, SLA_POLICIES - 1);
-    event->exec_id = row_id(row);
-    event->job_id = row_id(row);
-    event->attempt = row_u32(row);
-    event->expected_ms = row_ms(row);
-    event->max_ms = row_ms(row);
-    event->actual_ms = row_ms(row);
-    event->extended_ms = row_ms(row);
-    event->queue = row_text(row);
-    event->actor = row_text(row);
-    event->reason = row_text(row);
-    event->approver = row_text(row);
-    return row_makes_sense(row);
-}
-
-bool row_breaker(struct row *row, struct breaker_rec *breaker)
-{
-    *breaker = (struct breaker_rec){0};
-    breaker->target = row_text(row);
-    breaker->state = (enum breaker_state)row_range(row, BREAKER_OPEN, BREAKER_STATES - 1);
-    breaker->opened_ms = row_ms(row);
-    breaker->until_ms = row_ms(row);
-    breaker->probe = (uint64_t)row_range(row, 0, INT64_MAX);
-    return row_makes_sense(row);
-}
-
-bool row_letter(struct row *row, struct letter_rec *letter)
-{
-    *letter = (struct letter_rec){0};
-    letter->place.died_ms = row_ms(row);
-    letter->place.exec_id = row_id(row);
-    letter->job_id = row_id(row);
-    letter->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
-    letter->queue = row_text(row);
-    letter->name = row_text(row);
-    letter->owner = row_text(row);
-    letter->reason = (enum letter_reason)row_range(row, LETTER_NONE, LETTER_REASONS - 1);
-    letter->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
-    letter->fingerprint = row_u64(row);
-    letter->line = row_text(row);
-    letter->error = row_text(row);
-    letter->attempts = row_u32(row);
-    letter->lost = row_u32(row);
-    return row_makes_sense(row);
-}
-
 bool row_letter_group(struct row *row, struct letter_group *group)
 {
     *group = (struct letter_group){0};
@@ -298,31 +248,6 @@ bool row_letter_group(struct row *row, struct letter_group *group)
     group->newest.died_ms = row_ms(row);
     group->newest.exec_id = row_u64(row);
     group->oldest_ms = row_ms(row);
-    return row_makes_sense(row);
-}
-
-bool row_operation(struct row *row, struct operation_rec *op)
-{
-    *op = (struct operation_rec){0};
-    op->id = row_id(row);
-    op->kind = (enum operation_kind)row_range(row, OPERATION_RETRY, OPERATION_KINDS - 1);
-    op->state = (enum operation_state)row_range(row, OPERATION_RUNNING, OPERATION_STATES - 1);
-    op->filter.queue = row_text(row);
-    op->filter.name = row_text(row);
-    op->filter.class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
-    op->filter.fingerprint = row_u64(row);
-    op->filter.job_id = row_u64(row);
-    op->filter.died_after_ms = row_ms(row);
-    op->filter.died_before_ms = row_ms(row);
-    op->by = row_text(row);
-    op->created_ms = row_ms(row);
-    op->finished_ms = row_ms(row);
-    op->total = row_u64(row);
-    op->done = row_u64(row);
-    op->refused = row_u64(row);
-    op->at.died_ms = row_ms(row);
-    op->at.exec_id = row_u64(row);
-    op->refusal = row_text(row);
     return row_makes_sense(row);
 }
 
@@ -345,19 +270,6 @@ bool row_dependency(struct row *row, struct dependency_rec *dependency)
     dependency->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
     dependency->state =
         (enum dependency_state)row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
-    return row_makes_sense(row);
-}
-
-bool row_calendar(struct row *row, struct calendar_rec *calendar)
-{
-    *calendar = (struct calendar_rec){0};
-    calendar->name = row_text(row);
-    calendar->version = row_u32(row);
-    calendar->policy = (enum calendar_policy)row_range(row, CALENDAR_SKIP, CALENDAR_POLICIES - 1);
-    calendar->entry_count = row_u32(row);
-    calendar->changed_ms = row_ms(row);
-    calendar->changed_by = row_text(row);
-    calendar->document = row_text(row);
     return row_makes_sense(row);
 }
 

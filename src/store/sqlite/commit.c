@@ -125,41 +125,35 @@ static enum rc keep_worker(struct db *db, const struct worker_change *change, st
 {
     const struct worker_rec *worker = &change->worker;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_WORKER : SQL_PUT_WORKER);
-    if (change->forget)
-        stmt_u64(&stmt, worker->id);
-    else
-        stmt_record(&stmt, &worker_fields, worker);
+    stmt_record(&stmt, &worker_fields, change->forget ? FIELD_KEY : FIELD_ANY, worker);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_queue(struct db *db, const struct queue_rec *queue, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_QUEUE);
-    stmt_record(&stmt, &queue_fields, queue);
+    stmt_record(&stmt, &queue_fields, FIELD_ANY, queue);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_team(struct db *db, const struct team_rec *team, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_TEAM);
-    stmt_record(&stmt, &team_fields, team);
+    stmt_record(&stmt, &team_fields, FIELD_ANY, team);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_rate(struct db *db, const struct rate_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_RATE : SQL_PUT_RATE);
-    if (change->forget)
-        stmt_text(&stmt, change->rate.key);
-    else
-        stmt_record(&stmt, &rate_fields, &change->rate);
+    stmt_record(&stmt, &rate_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->rate);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_alert(struct db *db, const struct alert_rec *alert, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_ALERT);
-    stmt_record(&stmt, &alert_fields, alert);
+    stmt_record(&stmt, &alert_fields, FIELD_ANY, alert);
     return stmt_done(&stmt, err);
 }
 
@@ -174,21 +168,7 @@ static enum rc mark_alert(struct db *db, const struct alert_mark *mark, struct e
 static enum rc keep_sla_event(struct db *db, const struct sla_event_rec *event, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_SLA_EVENT);
-    stmt_u64(&stmt, event->id);
-    stmt_i64(&stmt, event->at_ms);
-    stmt_i64(&stmt, event->kind);
-    stmt_i64(&stmt, event->policy);
-    stmt_u64(&stmt, event->exec_id);
-    stmt_u64(&stmt, event->job_id);
-    stmt_i64(&stmt, event->attempt);
-    stmt_i64(&stmt, event->expected_ms);
-    stmt_i64(&stmt, event->max_ms);
-    stmt_i64(&stmt, event->actual_ms);
-    stmt_i64(&stmt, event->extended_ms);
-    stmt_text(&stmt, event->queue);
-    stmt_text(&stmt, event->actor);
-    stmt_text(&stmt, event->reason);
-    stmt_text(&stmt, event->approver);
+    stmt_record(&stmt, &sla_event_fields, FIELD_ANY, event);
     return stmt_done(&stmt, err);
 }
 
@@ -196,13 +176,7 @@ static enum rc keep_breaker(struct db *db, const struct breaker_rec *breaker, st
 {
     bool forget = breaker->state == BREAKER_CLOSED;
     struct stmt stmt = db_stmt(db, forget ? SQL_FORGET_BREAKER : SQL_PUT_BREAKER);
-    stmt_text(&stmt, breaker->target);
-    if (forget)
-        return stmt_done(&stmt, err);
-    stmt_i64(&stmt, breaker->state);
-    stmt_i64(&stmt, breaker->opened_ms);
-    stmt_i64(&stmt, breaker->until_ms);
-    stmt_u64(&stmt, breaker->probe);
+    stmt_record(&stmt, &breaker_fields, forget ? FIELD_KEY : FIELD_ANY, breaker);
     return stmt_done(&stmt, err);
 }
 
@@ -226,17 +200,8 @@ static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, 
 
 static enum rc keep_calendar(struct db *db, const struct calendar_change *change, struct err *err)
 {
-    const struct calendar_rec *rec = &change->calendar;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_CALENDAR : SQL_PUT_CALENDAR);
-    stmt_text(&stmt, rec->name);
-    if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_i64(&stmt, rec->version);
-    stmt_i64(&stmt, rec->policy);
-    stmt_i64(&stmt, rec->entry_count);
-    stmt_i64(&stmt, rec->changed_ms);
-    stmt_text(&stmt, rec->changed_by);
-    stmt_text(&stmt, rec->document);
+    stmt_record(&stmt, &calendar_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->calendar);
     return stmt_done(&stmt, err);
 }
 

@@ -72,8 +72,9 @@ void stmt_null(struct stmt *stmt);
 void stmt_text(struct stmt *stmt, struct str text);
 void stmt_text_or_null(struct stmt *stmt, struct str text); /* empty becomes NULL */
 void stmt_blob(struct stmt *stmt, struct str bytes);
-/* Every field, in the order of its list. */
-void stmt_record(struct stmt *stmt, const struct fields *fields, const void *record);
+/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
+void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_group group,
+                 const void *record);
 
 /* Runs a statement that gives no rows. */
 enum rc stmt_done(struct stmt *stmt, struct err *err);

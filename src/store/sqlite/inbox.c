@@ -2,6 +2,7 @@
  * writer and one partition, so a row is visible as soon as it is numbered: no place has to be
  * remembered, and no gap. */
 #include "base/vec.h"
+#include "job/record/record_fields.h"
 #include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
@@ -103,32 +104,15 @@ static enum rc remove_mail(struct db *db, uint64_t id, struct err *err)
 
 static enum rc keep_waiter(struct db *db, const struct waiter_change *change, struct err *err)
 {
-    const struct waiter_rec *rec = &change->waiter;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_WAITER : SQL_PUT_WAITER);
-    stmt_u64(&stmt, rec->upstream);
-    stmt_u64(&stmt, rec->exec_id);
-    if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_u64(&stmt, rec->dependant);
-    stmt_i64(&stmt, rec->type);
-    stmt_i64(&stmt, rec->slot_ms);
+    stmt_record(&stmt, &waiter_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->waiter);
     return stmt_done(&stmt, err);
 }
 
 static enum rc keep_permit(struct db *db, const struct permit_change *change, struct err *err)
 {
-    const struct permit_rec *rec = &change->permit;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_PERMIT : SQL_PUT_PERMIT);
-    stmt_text(&stmt, rec->key);
-    stmt_u64(&stmt, rec->exec_id);
-    if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_i64(&stmt, rec->bucket);
-    stmt_i64(&stmt, rec->granted);
-    stmt_i64(&stmt, rec->max);
-    stmt_i64(&stmt, rec->rank);
-    stmt_u64(&stmt, rec->ask);
-    stmt_i64(&stmt, rec->asked_ms);
+    stmt_record(&stmt, &permit_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->permit);
     return stmt_done(&stmt, err);
 }
 
@@ -142,13 +126,7 @@ static enum rc forget_rejected(struct db *db, int64_t from_ms, struct err *err)
 static enum rc keep_rejected(struct db *db, const struct rejected_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_REJECTED);
-    stmt_u64(&stmt, rec->id);
-    stmt_i64(&stmt, rec->at_ms);
-    stmt_u64(&stmt, rec->inbox_id);
-    stmt_text(&stmt, rec->team);
-    stmt_text(&stmt, rec->actor);
-    stmt_text(&stmt, rec->reason);
-    stmt_text(&stmt, rec->head);
+    stmt_record(&stmt, &rejected_fields, FIELD_ANY, rec);
     return stmt_done(&stmt, err);
 }
 

@@ -2,6 +2,7 @@
 #include "store/sql/letters.h"
 #include "base/id.h"
 #include "base/vec.h"
+#include "job/record/record_fields.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- keeping */
@@ -35,29 +36,9 @@ static enum rc remove_letter(struct db *db, struct letter_place place, struct er
 
 static enum rc keep_operation(struct db *db, const struct operation_change *change, struct err *err)
 {
-    const struct operation_rec *op = &change->operation;
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_OPERATION : SQL_PUT_OPERATION);
-    stmt_u64(&stmt, op->id);
-    if (change->forget)
-        return stmt_done(&stmt, err);
-    stmt_i64(&stmt, op->kind);
-    stmt_i64(&stmt, op->state);
-    stmt_text(&stmt, op->filter.queue);
-    stmt_text(&stmt, op->filter.name);
-    stmt_i64(&stmt, op->filter.class);
-    stmt_u64(&stmt, op->filter.fingerprint);
-    stmt_u64(&stmt, op->filter.job_id);
-    stmt_i64(&stmt, op->filter.died_after_ms);
-    stmt_i64(&stmt, op->filter.died_before_ms);
-    stmt_text(&stmt, op->by);
-    stmt_i64(&stmt, op->created_ms);
-    stmt_i64(&stmt, op->finished_ms);
-    stmt_u64(&stmt, op->total);
-    stmt_u64(&stmt, op->done);
-    stmt_u64(&stmt, op->refused);
-    stmt_i64(&stmt, op->at.died_ms);
-    stmt_u64(&stmt, op->at.exec_id);
-    stmt_text(&stmt, op->refusal);
+    stmt_record(&stmt, &operation_fields, change->forget ? FIELD_KEY : FIELD_ANY,
+                &change->operation);
     return stmt_done(&stmt, err);
 }
 

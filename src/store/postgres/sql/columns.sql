@@ -74,7 +74,7 @@ exec_id bigint key, token bigint key, number bigint, worker_id bigint, started_m
     peak_memory_bytes bigint, output_bytes bigint, dropped_bytes bigint, log_seq bigint, error text,
     class bigint, fingerprint bigint, tail text
 
--- columns: letter
+-- columns: new_letter
 -- As a turn writes them: the owner is the job's.
 died_ms bigint, exec_id bigint, job_id bigint, state bigint, queue text, name text, reason bigint,
     class bigint, fingerprint bigint, line text, error text, attempts bigint, lost bigint
@@ -85,27 +85,8 @@ kind bigint key, key text key, holder bigint, until_ms bigint, note text
 -- columns: request
 key uuid key, holder bigint, until_ms bigint, note text
 
--- columns: breaker
-target text key, state bigint, opened_ms bigint, until_ms bigint, probe bigint
-
--- columns: sla_event
-id bigint, at_ms bigint, kind bigint, policy bigint, exec_id bigint, job_id bigint, attempt bigint,
-    expected_ms bigint, max_ms bigint, actual_ms bigint, extended_ms bigint, queue text, actor text,
-    reason text, approver text
-
 -- columns: dependency
 upstream, dependant, type, state
-
--- columns: operation
-id bigint key, kind bigint, state bigint, queue text, name text, class bigint, fingerprint bigint,
-    job_id bigint, died_after_ms bigint, died_before_ms bigint, actor text, created_ms bigint,
-    finished_ms bigint, total bigint, done bigint, refused bigint, at_ms bigint, at_id bigint,
-    refusal text
-
--- columns: calendar
-name text key, version bigint, policy bigint, entry_count bigint, changed_ms bigint,
-    changed_by text,
-    document text
 
 -- columns: counter
 kind bigint, queue text, state bigint, value bigint
@@ -123,17 +104,6 @@ scope bigint, key text, hour bigint, "end" bigint, bucket bigint
 bucket bigint, kind bigint, sent_ms bigint, about bigint, sender bigint, value bigint,
     number bigint,
     name text, actor text
-
--- columns: waiter
-upstream bigint key, exec_id bigint key, dependant bigint, type bigint, slot_ms bigint
-
--- columns: permit
-key text key, exec_id bigint key, bucket bigint, granted boolean, max bigint, rank bigint,
-    ask bigint,
-    asked_ms bigint
-
--- columns: rejected
-id bigint, at_ms bigint, inbox_id bigint, team text, actor text, reason text, head text
 
 -- columns: api_key
 id bigint key, name text, role text, hash text, created_ms bigint

@@ -67,10 +67,10 @@ ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
 
 -- name: put_letters
 -- The owner is the job's.
-INSERT INTO belfry.dead_letter ({letter.columns}, owner)
+INSERT INTO belfry.dead_letter ({new_letter.columns}, owner)
 SELECT n.*, coalesce((SELECT j.owner FROM belfry.job j WHERE j.id = n.job_id), '')
-FROM unnest({letter.arrays})
-    n ({letter.columns});
+FROM unnest({new_letter.arrays})
+    n ({new_letter.columns});
 
 -- name: remove_letters
 DELETE FROM belfry.dead_letter d USING unnest($1::bigint[], $2::bigint[]) n (died_ms, exec_id)

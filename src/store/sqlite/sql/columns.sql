@@ -47,33 +47,14 @@ job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_st
 exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
     peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class, fingerprint, tail
 
--- columns: letter
--- In the order of row_letter.
-died_ms, exec_id, job_id, state, queue, name, owner, reason, class, fingerprint, line, error,
-    attempts, lost
-
 -- columns: claim
 kind, key, holder, until_ms, note
 
 -- columns: request
 id, key, holder, until_ms, note
 
--- columns: breaker
-target, state, opened_ms, until_ms, probe
-
--- columns: sla_event
-id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms, extended_ms,
-    queue, actor, reason, approver
-
 -- columns: dependency
 upstream, dependant, type, state
-
--- columns: operation
-id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, died_before_ms, actor,
-    created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal
-
--- columns: calendar
-name, version, policy, entry_count, changed_ms, changed_by, document
 
 -- columns: counter
 kind, queue, state, value
@@ -86,15 +67,6 @@ scope, key, hour, end, bucket, count, sum_ms
 
 -- columns: mail_head
 bucket, kind, sent_ms, about, sender, value, number, name, actor
-
--- columns: waiter
-upstream, exec_id, dependant, type, slot_ms
-
--- columns: permit
-key, exec_id, bucket, granted, max, rank, ask, asked_ms
-
--- columns: rejected
-id, at_ms, inbox_id, team, actor, reason, head
 
 -- columns: api_key
 id key, name, role, hash, created_ms
