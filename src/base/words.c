@@ -27,7 +27,7 @@ static const char *name_at(const struct words *words, size_t place)
     return words->names[words->order == NULL ? place : words->order[place]];
 }
 
-void words_list(const struct words *words, struct buf *out)
+void words_join(const struct words *words, const char *between, const char *last, struct buf *out)
 {
     size_t places = words->order == NULL ? words->count : words->order_count;
     const char *held = NULL; /* the newest word: whether it is the last one shows at the end */
@@ -36,21 +36,28 @@ void words_list(const struct words *words, struct buf *out)
         const char *name = name_at(words, i);
         if (name == NULL)
             continue;
-        if (held != NULL) {
-            buf_add(out, said++ > 0 ? STR(", ") : STR(""));
-            buf_add(out, str_c(held));
-        }
+        if (held != NULL)
+            buf_printf(out, "%s%s", said++ > 0 ? between : "", held);
         held = name;
     }
-    if (held == NULL)
-        return;
-    buf_add(out, said > 0 ? STR(" and ") : STR(""));
-    buf_add(out, str_c(held));
+    if (held != NULL)
+        buf_printf(out, "%s%s", said > 0 ? last : "", held);
+}
+
+static struct str joined(const struct words *words, const char *between, const char *last,
+                         struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf out = BUF(LIST_BYTES_MAX);
+    words_join(words, between, last, &out);
+    return arena_str(arena, buf_str(&out));
 }
 
 struct str words_text(const struct words *words, struct arena *arena)
 {
-    CLEANUP(buf_free) struct buf out = BUF(LIST_BYTES_MAX);
-    words_list(words, &out);
-    return arena_str(arena, buf_str(&out));
+    return joined(words, ", ", " and ", arena);
+}
+
+struct str words_choices(const struct words *words, struct arena *arena)
+{
+    return joined(words, "|", "|", arena);
 }

@@ -36,7 +36,8 @@ struct words {
 struct str words_name(const struct words *words, unsigned value);
 /* False when it is none of the words; *ret_value stays as it was. */
 bool words_parse(const struct words *words, struct str name, unsigned *ret_value);
-/* All of them: "skip, queue and replace", as a sentence has them. */
-void words_list(const struct words *words, struct buf *out);
-/* The same, in the arena. */
+/* All of them, with this between them and that before the last one. */
+void words_join(const struct words *words, const char *between, const char *last, struct buf *out);
+/* "skip, queue and replace", as a sentence has them; "skip|queue|replace", as help has them. */
 struct str words_text(const struct words *words, struct arena *arena);
+struct str words_choices(const struct words *words, struct arena *arena);

@@ -11,12 +11,18 @@ static const unsigned loudest_first[] = {BLUE, RED};
 static const struct words loud =
     WORDS_ORDERED(loudest_first, [RED] = "red", [GREEN] = "green", [BLUE] = "blue");
 
+static struct arena arena;
+
+static int release(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
 static void assert_list(const struct words *words, const char *text)
 {
-    CLEANUP(buf_free) struct buf out = BUF(100);
-    words_list(words, &out);
-    buf_add_char(&out, '\0');
-    assert_string_equal(out.ptr, text);
+    assert_string_equal(words_text(words, &arena).ptr, text);
 }
 
 TEST(a_word_and_its_value_lead_to_each_other)
@@ -46,3 +52,11 @@ TEST(a_list_may_have_an_order_of_its_own)
 {
     assert_list(&loud, "blue and red");
 }
+
+TEST(choices_stand_between_bars)
+{
+    assert_string_equal(words_choices(&colours, &arena).ptr, "red|green|blue");
+    assert_string_equal(words_choices(&one, &arena).ptr, "skip");
+}
+
+TEST_GROUP(NULL, release)

@@ -24,14 +24,15 @@ static const char *tag_param(const char *tag, struct arena *arena)
     return arena_printf(arena, "%.*s:%.*s", STR_ARG(key), STR_ARG(value)).ptr;
 }
 
+#define ADD_FIELD(name, kind, bounds, printed, kept, filter, ...)                                  \
+    LISTS_JOBS_##filter(api_add_param(&query, #name, args->name);)
+
 static struct str query_of(const struct list_args *args, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
     api_add_param(&query, "status", args->status);
-    api_add_param(&query, "queue", args->queue);
+    JOB_FIELDS(ADD_FIELD)
     api_add_param(&query, "owner", args->owner);
-    api_add_param(&query, "team", args->team);
-    api_add_param(&query, "name", args->name);
     api_add_param(&query, "tag", tag_param(args->tag, arena));
     api_add_param(&query, "job", args->job);
     api_add_param(&query, "class", args->class);

@@ -2,14 +2,23 @@
 #pragma once
 #include "cli/cli.h"
 #include "cli/view.h"
+#include "job/job_fields.h"
+
+/* A line of JOB_FIELDS becomes code where jobs can be listed by it; or jobs and executions. */
+#define LISTS_JOBS_NO(code)
+#define LISTS_JOBS_JOBS(code) code
+#define LISTS_JOBS_BOTH(code) code
+#define LISTS_BOTH_NO(code)
+#define LISTS_BOTH_JOBS(code)
+#define LISTS_BOTH_BOTH(code) code
+#define LIST_MEMBER(name, kind, bounds, printed, kept, filter, ...)                                \
+    LISTS_JOBS_##filter(const char *name;)
 
 struct list_args {
     struct cli_common common;
     const char *status;
-    const char *queue;
+    JOB_FIELDS(LIST_MEMBER)
     const char *owner;
-    const char *team;
-    const char *name;
     const char *tag;
     const char *job;
     const char *class;
@@ -22,6 +31,16 @@ enum { LIST_LIMIT_DEFAULT = 50 };
 
 /* clang-format off */
 #define LIST_AT(member) offsetof(struct list_args, member)
+#define LIST_OPT(name, flag, value)                                                                \
+    , {flag, 0, OPT_TEXT, value, LIST_AT(name), "with this " #name}
+#define LIST_JOBS_OPT(name, kind, bounds, printed, kept, filter, since, flag, value, help)         \
+    LISTS_JOBS_##filter(LIST_OPT(name, flag, value))
+#define LIST_BOTH_OPT(name, kind, bounds, printed, kept, filter, since, flag, value, help)         \
+    LISTS_BOTH_##filter(LIST_OPT(name, flag, value))
+#define LIST_STATUS_OPT {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"}
+/* The filters by status and by fields of jobs: of `belfry jobs`, and of `belfry executions`. */
+#define LIST_JOBS_OPTS LIST_STATUS_OPT JOB_FIELDS(LIST_JOBS_OPT)
+#define LIST_EXECUTIONS_OPTS LIST_STATUS_OPT JOB_FIELDS(LIST_BOTH_OPT)
 #define LIST_LIMIT_OPTS                                                                            \
     {"limit", 0, OPT_NUMBER, "N", LIST_AT(limit), "how many, the newest first (50)"},              \
     {"all", 0, OPT_FLAG, NULL, LIST_AT(all), "all of them"}

@@ -49,7 +49,7 @@ static void put_values(struct buf *out, const struct job_field *field)
     case JOB_KIND_BOOL: buf_add(out, STR("true or false")); break;
     case JOB_KIND_ONE_OF:
         buf_add(out, STR("one of "));
-        words_list(field->words, out);
+        words_join(field->words, ", ", " and ", out);
         break;
     case JOB_KIND_RAW: buf_add(out, STR("any JSON")); break;
     case JOB_KIND_OWN:

@@ -19,7 +19,7 @@
  * - since: the version of belfry that knows it.
  * - flag, value: of `belfry submit`, and of `belfry jobs` where there is a filter. NULL: none, or
  *   several that are written by hand.
- * - words: the help of the flag, and the line in the docs.
+ * - words: the help of the flag, and the line in the docs. The flag of ONE_OF adds its words.
  *
  * The order is that of the canonical text, so fields are never moved. */
 #pragma once
@@ -61,9 +61,9 @@
     F(sla,             OWN,      NO_BOUNDS,                       IF_SET, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "how long a run should take, and how long it may")                               \
     F(overlap,         ONE_OF,   WORDS_OF(overlap_words),         RECURS, DOCUMENT, NO,   "0.1.0", \
-      "overlap", "HOW", "while it still runs: skip|queue|parallel|replace")                        \
+      "overlap", "HOW", "runs that are due while another still runs")                                \
     F(misfire,         OWN,      NO_BOUNDS,                       RECURS, DOCUMENT, NO,   "0.1.0", \
-      "misfire", "HOW", "after downtime: latest|all|skip")                                         \
+      NULL, NULL, "which of the runs that were missed during downtime are made up for")            \
     F(dst,             OWN,      NO_BOUNDS,                       RECURS, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "times of a cron schedule that a change of the clock skips or repeats")          \
     F(stagger,         SPAN,     BOUNDS(0, SPEC_DURATION_MAX_MS), RECURS_SET,                      \

@@ -150,6 +150,7 @@ def test_a_bad_document_is_a_failure_and_not_usage():
     assert done.returncode == 1 and "line" in done.stderr, done.stderr
     assert run("submit", "-f", "/no/such/file").returncode == 1
     assert run("submit", "-f", "-", "--name", "x", stdin="{}").returncode == 2
+    assert run("submit", "-f", "-", "--team", "x", stdin="{}").returncode == 2
 
 
 def test_one_document_per_line_submits_many():

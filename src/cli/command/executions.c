@@ -2,8 +2,7 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"},
-    {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
+    LIST_EXECUTIONS_OPTS,
     {"job", 0, OPT_TEXT, "ID", LIST_AT(job), "of this job"},
     LIST_LIMIT_OPTS,
     CLI_COMMON_OPTS,

@@ -2,11 +2,8 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"},
-    {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
+    LIST_JOBS_OPTS,
     {"owner", 0, OPT_TEXT, "WHO", LIST_AT(owner), "submitted with this key"},
-    {"team", 0, OPT_TEXT, "T", LIST_AT(team), "of this team"},
-    {"name", 0, OPT_TEXT, "NAME", LIST_AT(name), "called this"},
     {"tag", 0, OPT_TEXT, "K=V", LIST_AT(tag), "with this tag"},
     LIST_LIMIT_OPTS,
     CLI_COMMON_OPTS,

@@ -1,6 +1,9 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/view.h"
+#include "job/job_fields.h"
+
+#include <string.h>
 
 enum { WHY_BYTES_MAX = 1 << 16 };
 
@@ -152,12 +155,35 @@ static void print_warnings(struct cli *cli, const struct json *job)
                                     STR_ARG(api_text(&warnings->items[i], STR("text")))));
 }
 
+static bool has_line(const char *key)
+{
+    for (size_t i = 0; i < COUNT_OF(job_lines); i++) {
+        if (strcmp(job_lines[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Plain fields that have no line above are shown behind those, under their own names. */
+static void print_job(struct cli *cli, const struct json *job)
+{
+    struct view_field lines[COUNT_OF(job_lines) + JOB_FIELD_COUNT];
+    size_t count = COUNT_OF(job_lines);
+    memcpy(lines, job_lines, sizeof job_lines);
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {
+        const char *key = job_fields[i].key.ptr;
+        if (job_fields[i].kind < JOB_KIND_RAW && !has_line(key))
+            lines[count++] = (struct view_field)LINE(key, VIEW_TEXT, key);
+    }
+    view_print_page(lines, count, job, &cli->arena);
+}
+
 static enum rc show_job(struct cli *cli, const struct json *job, struct str id, struct err *err)
 {
     struct json executions;
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/executions", STR_ARG(id));
     TRY(api_get(cli, path, &executions, err));
-    view_print_page(job_lines, COUNT_OF(job_lines), job, &cli->arena);
+    print_job(cli, job);
     print_warnings(cli, job);
     print_section(cli, "waits for", json_get(job, STR("depends_on")), dependency_columns,
                   COUNT_OF(dependency_columns));

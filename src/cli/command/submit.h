@@ -1,42 +1,41 @@
 /* submit.h - what `belfry submit` is made of: options into a document, files into many. */
 #pragma once
 #include "cli/cli.h"
+#include "job/job_fields.h"
 #include "wire/json/json.h"
+
+/* What the flag of a job field was given, by the field's kind. */
+union submit_value {
+    const char *text;     /* NULL: not given */
+    int64_t number;       /* INT; -1: not given */
+    bool on;              /* BOOL */
+    struct opt_list list; /* OWN_MANY */
+};
 
 struct submit_args {
     struct cli_common common;
-    const char *name;
-    const char *queue;
-    const char *team;
-    int64_t priority; /* -1: not given */
+    union submit_value fields[JOB_FIELD_COUNT];
+    /* Flags of fields that have several. */
     const char *at;
     const char *in;
     const char *cron;
     const char *every;
     const char *tz;
     bool seconds;
-    const char *overlap;
-    const char *misfire;
-    const char *stagger;
-    int64_t retries;
-    const char *timeout;
+    int64_t retries; /* -1: not given */
     const char *sla_expected;
     const char *sla_max;
     const char *sla_policy;
-    const char *concurrency; /* KEY=N */
-    const char *rate;        /* KEY=N/DURATION */
-    const char *breaker;     /* NAME, or none */
-    struct opt_list env;
-    struct opt_list tags;
-    struct opt_list after; /* [TYPE:]JOB */
-    const char *idempotency_key;
-    const char *unique;
-    const char *payload;
-    const char *handler;
-    const char *working_dir;
+    const char *misfire;
+    /* About the submission, not the job. */
     const char *file;
     bool wait;
 };
+
+/* Before options are read: none is given. */
+struct submit_args submit_nothing(void);
+/* Whether a flag was given that describes a job. */
+bool submit_describes(struct cli *cli, const struct submit_args *args);
 
 /* The job document that options and words describe, in the run's arena. RC_INVALID when they make
  * no sense; most limits are the server's to know. */

@@ -4,6 +4,9 @@
 
 enum { DOCUMENT_BYTES_MAX = 1 << 27 }; /* above the largest limit a server may have */
 
+/* What the flag of a field was given; the field's kind says which member holds it. */
+#define GIVEN(name) args->fields[JOB_FIELD_##name]
+
 /* The server checks the rest of a schedule. */
 static enum rc check_when(const struct submit_args *args, struct err *err)
 {
@@ -32,9 +35,9 @@ static enum rc check_work(const struct cli *cli, const struct submit_args *args,
     if (words->dashes_at > 0)
         return err_set(err, RC_INVALID, "unexpected argument '%s': the command goes behind --",
                        words->items[0]);
-    if (args->handler != NULL && words->count > 0)
+    if (GIVEN(handler).text != NULL && words->count > 0)
         return err_set(err, RC_INVALID, "either a command or --handler, not both");
-    if (args->handler == NULL && words->count == 0)
+    if (GIVEN(handler).text == NULL && words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
     return check_when(args, err);
 }
@@ -45,10 +48,29 @@ static void put_text(struct json_writer *w, const char *key, const char *value)
         json_put_str(w, key, str_c(value));
 }
 
+static void put_plain(struct json_writer *w, const struct job_field *field,
+                      const union submit_value *given)
+{
+    switch (field->kind) {
+    case JOB_KIND_INT:
+        if (given->number >= 0)
+            json_put_int(w, field->key.ptr, given->number);
+        break;
+    case JOB_KIND_BOOL:
+        if (given->on)
+            json_put_bool(w, field->key.ptr, true);
+        break;
+    case JOB_KIND_RAW: /* below, with what else is written by hand */
+    case JOB_KIND_OWN:
+    case JOB_KIND_OWN_MANY: break;
+    default: put_text(w, field->key.ptr, given->text); break;
+    }
+}
+
 static void put_work(struct json_writer *w, const struct cli *cli, const struct submit_args *args)
 {
-    put_text(w, "handler", args->handler);
-    if (args->handler != NULL)
+    put_text(w, "handler", GIVEN(handler).text);
+    if (GIVEN(handler).text != NULL)
         return;
     json_key(w, "command");
     json_open_array(w);
@@ -73,16 +95,13 @@ static void put_schedule(struct json_writer *w, const struct submit_args *args)
     json_close(w);
 }
 
-/* How the slots of a schedule are treated. */
-static void put_slots(struct json_writer *w, const struct submit_args *args)
+static void put_misfire(struct json_writer *w, const char *policy)
 {
-    put_text(w, "overlap", args->overlap);
-    put_text(w, "stagger", args->stagger);
-    if (args->misfire == NULL)
+    if (policy == NULL)
         return;
     json_key(w, "misfire");
     json_open(w);
-    put_text(w, "policy", args->misfire);
+    json_put_str(w, "policy", str_c(policy));
     json_close(w);
 }
 
@@ -204,30 +223,25 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     struct json_writer w = JSON_WRITER(&document);
     TRY(check_work(cli, args, err));
     json_open(&w);
-    put_text(&w, "name", args->name);
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++)
+        put_plain(&w, &job_fields[i], &args->fields[i]);
     put_work(&w, cli, args);
-    TRY(put_payload(&w, cli, args->payload, err));
-    TRY(put_pairs(&w, "env", "env", &args->env, err));
-    put_text(&w, "working_dir", args->working_dir);
+    TRY(put_payload(&w, cli, GIVEN(payload).text, err));
+    TRY(put_pairs(&w, "env", "env", &GIVEN(env).list, err));
     put_schedule(&w, args);
-    put_slots(&w, args);
-    put_after(&w, &args->after);
-    if (args->priority >= 0)
-        json_put_int(&w, "priority", args->priority);
-    put_text(&w, "queue", args->queue);
-    put_text(&w, "team", args->team);
-    put_text(&w, "timeout", args->timeout);
+    put_misfire(&w, args->misfire);
+    put_after(&w, &GIVEN(depends_on).list);
     put_sla(&w, args);
-    TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
-    TRY(put_limit(&w, "rate", args->rate, true, err));
-    put_unique(&w, args->unique);
-    put_breaker(&w, args->breaker);
-    put_text(&w, "idempotency_key", args->idempotency_key);
+    TRY(put_limit(&w, "concurrency", GIVEN(concurrency).text, false, err));
+    TRY(put_limit(&w, "rate", GIVEN(rate).text, true, err));
+    put_unique(&w, GIVEN(unique).text);
+    put_breaker(&w, GIVEN(breaker).text);
+    put_text(&w, "idempotency_key", GIVEN(idempotency_key).text);
     json_key(&w, "retry");
     json_open(&w);
-    json_put_int(&w, "max_retries", args->retries);
+    json_put_int(&w, "max_retries", args->retries > 0 ? args->retries : 0);
     json_close(&w);
-    TRY(put_pairs(&w, "tags", "tag", &args->tags, err));
+    TRY(put_pairs(&w, "tags", "tag", &GIVEN(tags).list, err));
     json_close(&w);
     if (document.overflow)
         return err_set(err, RC_TOO_LARGE, "the job is too large");

@@ -44,17 +44,9 @@ static enum rc submit_lines(struct cli *cli, struct str text, struct err *err)
 }
 
 /* The file describes the jobs, so options that describe one have no place beside it. */
-static enum rc check_alone(const struct cli *cli, const struct submit_args *args, struct err *err)
+static enum rc check_alone(struct cli *cli, const struct submit_args *args, struct err *err)
 {
-    bool described =
-        args->name != NULL || args->queue != NULL || args->priority >= 0 || args->at != NULL ||
-        args->in != NULL || args->cron != NULL || args->every != NULL || args->tz != NULL ||
-        args->seconds || args->overlap != NULL || args->misfire != NULL || args->stagger != NULL ||
-        args->retries > 0 || args->timeout != NULL || args->concurrency != NULL ||
-        args->rate != NULL || args->env.count > 0 || args->tags.count > 0 ||
-        args->after.count > 0 || args->payload != NULL || args->handler != NULL ||
-        args->idempotency_key != NULL || args->unique != NULL || args->working_dir != NULL;
-    if (described || cli->words.count > 0)
+    if (submit_describes(cli, args) || cli->words.count > 0)
         return err_set(err, RC_INVALID,
                        "with -f the file describes the job, and nothing else does");
     return RC_OK;

@@ -31,19 +31,7 @@ enum rc job_document_read(struct request *r, const struct json *doc, struct spec
         field_error(errors, r->arena, STR("schedule.timezone"), "%s", err->text);
         return RC_INVALID;
     }
-    *ret_item = (struct submission){
-        .name = ret_spec->name,
-        .owner = r->who->name,
-        .team = ret_spec->team,
-        .tags = spec_tags_text(ret_spec, r->arena),
-        .spec = spec_text(ret_spec, r->arena),
-        .payload = ret_spec->payload,
-        .rules = rules,
-        .when = ret_spec->when,
-        .when_ms = ret_spec->when_ms,
-        .depends_on = ret_spec->depends_on,
-        .depends_count = ret_spec->depends_count,
-    };
+    *ret_item = rules_submission(ret_spec, &rules, r->who->name, r->arena);
     return RC_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "server/turn/rules.h"
 #include "loop/zones.h"
+#include "wire/message/spec_json.h"
 
 static enum rc find_zone(struct zones *zones, const struct spec *spec, const struct zone **ret_zone,
                          struct err *err)
@@ -25,6 +26,24 @@ enum rc rules_make(struct zones *zones, const struct spec *spec, struct arena *a
     }
     *ret_rules = rules;
     return RC_OK;
+}
+
+struct submission rules_submission(const struct spec *spec, const struct rules *rules,
+                                   struct str owner, struct arena *arena)
+{
+    return (struct submission){
+        .name = spec->name,
+        .owner = owner,
+        .team = spec->team,
+        .tags = spec_tags_text(spec, arena),
+        .spec = spec_text(spec, arena),
+        .payload = spec->payload,
+        .rules = *rules,
+        .when = spec->when,
+        .when_ms = spec->when_ms,
+        .depends_on = spec->depends_on,
+        .depends_count = spec->depends_count,
+    };
 }
 
 const struct zone *rules_zone(void *arg, struct str name)

@@ -41,19 +41,7 @@ enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *re
     TRY(read_spec(rec, arena, &spec, err));
     TRY(check_bytes("payload", spec.payload.len, rule->payload_bytes_max, err));
     TRY(rules_make(rule->zones, &spec, arena, &rules, err));
-    *ret_item = (struct submission){
-        .name = spec.name,
-        .owner = rec->actor,
-        .team = spec.team,
-        .tags = spec_tags_text(&spec, arena),
-        .spec = spec_text(&spec, arena),
-        .payload = spec.payload,
-        .rules = rules,
-        .when = spec.when,
-        .when_ms = spec.when_ms,
-        .depends_on = spec.depends_on,
-        .depends_count = spec.depends_count,
-    };
+    *ret_item = rules_submission(&spec, &rules, rec->actor, arena);
     ret_item->once = idempotency_in_scope(rec->actor, spec.idempotency_key, ret_item, arena);
     return RC_OK;
 }

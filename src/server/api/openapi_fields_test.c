@@ -1,0 +1,88 @@
+/* What src/web/openapi.json says about job documents, against the list of fields. */
+#include "base/test/test.h"
+#include "job/job_fields.h"
+#include "wire/json/json.h"
+
+extern const char openapi_json[];
+extern const size_t openapi_json_len;
+
+static struct arena arena;
+static struct json api;
+
+static int setup(void **state)
+{
+    (void)state;
+    struct err err;
+    return json_parse(str_of(openapi_json, openapi_json_len), &arena, &api, &err);
+}
+
+static int release(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+/* A part of a document, by the keys that lead to it; a NULL ends them. */
+static const struct json *part(const struct json *at, const char *const *keys)
+{
+    for (; *keys != NULL; keys++) {
+        at = json_get(at, str_c(*keys));
+        if (at == NULL)
+            fail_msg("openapi.json has no '%s' there", *keys);
+    }
+    return at;
+}
+
+#define PART(...) part(&api, (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_has(const struct json *properties, bool want, struct str key)
+{
+    if ((json_get(properties, key) != NULL) != want)
+        fail_msg("%.*s %s", STR_ARG(key), want ? "is missing" : "does not belong there");
+}
+
+TEST(the_schema_of_documents_has_every_field_and_no_other)
+{
+    const struct json *properties = PART("components", "schemas", "JobDocument", "properties");
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++)
+        assert_has(properties, true, job_fields[i].key);
+    assert_int_equal(properties->count, JOB_FIELD_COUNT);
+}
+
+TEST(the_schema_of_definitions_has_what_is_kept_with_the_job)
+{
+    const struct json *properties = PART("components", "schemas", "JobDefinition", "properties");
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++)
+        assert_has(properties, job_fields[i].kept != JOB_KEPT_APART, job_fields[i].key);
+}
+
+/* Parameters are named where they are defined: {"$ref": "#/components/parameters/Queue"}. */
+static bool takes(const struct json *parameters, struct str name)
+{
+    const struct json *defined = PART("components", "parameters");
+    for (size_t i = 0; i < parameters->count; i++) {
+        const struct json *ref = json_get(&parameters->items[i], STR("$ref"));
+        struct str key = ref == NULL ? STR("") : ref->string;
+        while (str_index(key, '/') < key.len)
+            str_cut(&key, '/');
+        const struct json *parameter = ref == NULL ? &parameters->items[i] : json_get(defined, key);
+        if (str_eq(json_get(parameter, STR("name"))->string, name))
+            return true;
+    }
+    return false;
+}
+
+TEST(lists_take_a_parameter_for_each_filter)
+{
+    const struct json *jobs = PART("paths", "/api/v1/jobs", "get", "parameters");
+    const struct json *runs = PART("paths", "/api/v1/executions", "get", "parameters");
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (job_fields[i].filter != JOB_FILTER_NO)
+            assert_true(takes(jobs, job_fields[i].key));
+        if (job_fields[i].filter == JOB_FILTER_BOTH)
+            assert_true(takes(runs, job_fields[i].key));
+    }
+}
+
+TEST_GROUP(setup, release)
