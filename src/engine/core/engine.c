@@ -136,8 +136,8 @@ void engine_free(struct engine *e)
         for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
             free(CONTAINER_OF(node, struct edge, sibling));
         if (--job->v.def->users == 0) {
-            free(job->v.def->calendars);
-            free(job->v.def->unique);
+            free(job->v.def->rules.calendars);
+            free(job->v.def->rules.unique);
             free(job->v.def);
         }
         free(job);

@@ -149,7 +149,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .log_seq = log_seq,
         .event = event,
         .state = x->v.state,
-        .queue = x->job->v.def->queue->name,
+        .queue = x->job->v.def->rules.queue->name,
     };
 }
 
@@ -234,10 +234,10 @@ static void deadline_place(struct engine *e, struct exec *x)
 
 struct track *exec_track(struct engine *e, const struct exec *x)
 {
-    struct track *track = x->job->v.def->track;
+    struct track *track = x->job->v.def->rules.track;
     if (exec_is_suspect(x)) {
         track = ready_shadow(&e->ready, track);
-        queue_join(e, x->job->v.def->queue, track->lane);
+        queue_join(e, x->job->v.def->rules.queue, track->lane);
     }
     return exec_has_permits(x) ? ready_twin(&e->ready, track) : track;
 }
@@ -245,8 +245,8 @@ struct track *exec_track(struct engine *e, const struct exec *x)
 /* What it has asked for counts as if it ran: so nobody asks for more than there can be. */
 static void lend(struct engine *e, const struct exec *x, int by)
 {
-    struct track *track = x->job->v.def->track;
-    queue_lend(e, x->job->v.def->queue, by);
+    struct track *track = x->job->v.def->rules.track;
+    queue_lend(e, x->job->v.def->rules.queue, by);
     if (track->bars[BAR_CONCURRENCY].limit != NULL)
         ready_lend(&e->ready, track->bars[BAR_CONCURRENCY].limit, by);
     if (track->bars[BAR_TEAM].limit != NULL)
@@ -287,8 +287,8 @@ void exec_place(struct engine *e, struct exec *x)
     }
     if (x->v.state == EXEC_QUEUED && !paused && x->v.wants == 0) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
-        ready_put(&e->ready, exec_track(e, x), &x->ready, lost_rank ? 0 : x->job->v.def->priority,
-                  x->v.ready_ms, x->id);
+        ready_put(&e->ready, exec_track(e, x), &x->ready,
+                  lost_rank ? 0 : x->job->v.def->rules.priority, x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         if (holds_permit(x->v.state))
@@ -351,7 +351,7 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
 
 int64_t exec_limit_ms(const struct engine *e, const struct exec *x)
 {
-    int64_t timeout_ms = x->job->v.def->timeout_ms;
+    int64_t timeout_ms = x->job->v.def->rules.timeout_ms;
     return timeout_ms == 0 ? 0 : timeout_ms + e->options.kill_grace_ms;
 }
 

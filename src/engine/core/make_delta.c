@@ -35,13 +35,14 @@ static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 /* Where a thing was counted at the beginning of the turn: an edit may have moved its job since. */
 static struct queue *queue_before(const struct job *job)
 {
-    return job->touched != NULL ? job->touched->before.job.def->queue : job->v.def->queue;
+    return job->touched != NULL ? job->touched->before.job.def->rules.queue
+                                : job->v.def->rules.queue;
 }
 
 static void count_job(struct engine *e, const struct job *job, enum job_state before)
 {
     struct queue *from = queue_before(job);
-    struct queue *to = job->v.def->queue;
+    struct queue *to = job->v.def->rules.queue;
     if (before == job->v.state && from == to)
         return;
     if (before != JOB_NONE)
@@ -52,7 +53,7 @@ static void count_job(struct engine *e, const struct job *job, enum job_state be
 static void count_exec(struct engine *e, const struct exec *x, enum exec_state before)
 {
     struct queue *from = queue_before(x->job);
-    struct queue *to = x->job->v.def->queue;
+    struct queue *to = x->job->v.def->rules.queue;
     if (before == x->v.state && from == to)
         return;
     if (before != EXEC_NONE)
@@ -63,7 +64,7 @@ static void count_exec(struct engine *e, const struct exec *x, enum exec_state b
 static bool was_edited(const struct job *job)
 {
     const struct touched *t = job->touched;
-    return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
+    return t != NULL && t->stored && t->before.job.def->rules.version != job->v.def->rules.version;
 }
 
 static struct job_change job_changed(struct engine *e, const struct touched *t)
@@ -77,11 +78,11 @@ static struct job_change job_changed(struct engine *e, const struct touched *t)
         .job =
             {
                 .id = job->id,
-                .version = def->version,
+                .version = def->rules.version,
                 .state = job->v.state,
                 .name = job_name(job),
-                .queue = def->queue->name,
-                .priority = def->priority,
+                .queue = def->rules.queue->name,
+                .priority = def->rules.priority,
                 .created_ms = job->created_ms,
                 .finished_ms = job->v.finished_ms,
                 .changed_ms = t->before.job.def != def ? e->now_ms : 0,
@@ -127,8 +128,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .id = x->id,
                 .job_id = x->job->id,
                 .state = v->state,
-                .queue = def->queue->name,
-                .priority = def->priority,
+                .queue = def->rules.queue->name,
+                .priority = def->rules.priority,
                 .retry_of = x->retry_of,
                 .first = x->first,
                 .origin = x->origin,
@@ -348,7 +349,7 @@ static void add_letters(struct engine *e, struct delta *d)
         if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
             continue;
         *VEC_PUSH(e->turn.arena, &letters) = letter_of(e, t);
-        change_of(e, t->exec->job->v.def->queue, t->exec->id)->letters[t->exec->v.state]++;
+        change_of(e, t->exec->job->v.def->rules.queue, t->exec->id)->letters[t->exec->v.state]++;
     }
     d->letters = letters.items;
     d->letter_count = letters.len;

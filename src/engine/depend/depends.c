@@ -235,7 +235,7 @@ static void make_due(struct engine *e, struct exec *x, struct str reason)
 void depends_go_on(struct engine *e, struct exec *x, struct str reason)
 {
     const struct definition *def = x->job->v.def;
-    bool asks = def->calendars != NULL && def->schedule == NULL;
+    bool asks = def->rules.calendars != NULL && def->schedule == NULL;
     bool later = x->v.slot_ms > e->now_ms;
     if (later || asks)
         exec_move(e, x,
