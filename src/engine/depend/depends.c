@@ -182,6 +182,7 @@ void edge_free(struct engine *e, struct edge *edge)
         waiter_free(e, edge);
         return;
     }
+    assert(edge->touched == NULL && e->depends.edge_count > 0);
     edge_unplace(e, edge);
     list_remove(&edge->sibling);
     struct rulebook *st =

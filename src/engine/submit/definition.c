@@ -127,6 +127,7 @@ struct definition *definition_wanted(struct engine *e, const struct job_rec *rec
 
 void definition_free(struct engine *e, struct definition *def)
 {
+    assert(def->users > 0);
     if (--def->users > 0)
         return;
     if (def->common)

@@ -320,6 +320,7 @@ static struct book *book_read(struct engine *e, const struct calendar_rec *rec, 
 
 void engine_settings_begin(struct engine *e)
 {
+    assert(!in_turn(e));
     e->readings++;
 }
 
