@@ -10,12 +10,13 @@
  * the record (job/record/record.h); a place is where the engine finds the execution in memory.
  *
  *   state         lease  due_ms  ends by            place
- *   ------------  -----  ------  -----------------  ------------------------------------------------
+ *   ------------  -----  ------  -----------------
+ *   ------------------------------------------------
  *   scheduled     none   set     its time           among the dues; none while its job is paused
  *   retrying      none   set     its time           the same; it has had a lease
  *   blocked       none   0       another's end      none: an edge of its own, or its job, knows it
- *   queued        none   0       a grant            its track; none while its job is paused, or while
- *                                                   it has asked for permits
+ *   queued        none   0       a grant            its track; none while its job is paused, or
+ *   while it has asked for permits
  *   running       held   0       a report, or the   its worker's leases; among the terms
  *                                end of the lease
  *   stopping      held   0       the same           the same
@@ -23,8 +24,8 @@
  *
  *   - A lease that is held has a token, the largest so far, and at least one attempt. A lease that
  *     was given up keeps its token.
- *   - Of an execution that waits for a worker, and may have one, no place depends on time: a track is
- *     ordered by `ready_ms`, which a step back of the clock does not lower.
+ *   - Of an execution that waits for a worker, and may have one, no place depends on time: a track
+ *     is ordered by `ready_ms`, which a step back of the clock does not lower.
  *   - finished_ms is set in the final states, and in no other; nothing leaves a final state.
  *   - A job with a schedule that is not over has exactly one execution that is scheduled for a slot
  *     ahead. Any other job has one unfinished execution. */
@@ -84,8 +85,8 @@ struct str exec_state_name(enum exec_state state);
 bool exec_state_parse(struct str name, enum exec_state *ret_state);
 struct str exec_event_name(enum exec_event event);
 
-/* A job is active or paused while something of it may still start. finished_ms is set once it is over,
- * and in no other state; a run that is stopping may outlive the end of its job. */
+/* A job is active or paused while something of it may still start. finished_ms is set once it is
+ * over, and in no other state; a run that is stopping may outlive the end of its job. */
 enum job_state {
     JOB_NONE = 0,
     JOB_ACTIVE,
