@@ -6,6 +6,29 @@
 #pragma once
 #include "base/str.h"
 
+/* What holds in each state, between any two steps. `due_ms`, `token` and `finished_ms` are those of
+ * the record (job/record/record.h); a place is where the engine finds the execution in memory.
+ *
+ *   state         lease  due_ms  ends by            place
+ *   ------------  -----  ------  -----------------
+ *   ------------------------------------------------
+ *   scheduled     none   set     its time           among the dues; none while its job is paused
+ *   retrying      none   set     its time           the same; it has had a lease
+ *   blocked       none   0       another's end      none: an edge of its own, or its job, knows it
+ *   queued        none   0       a grant            its track; none while its job is paused, or
+ *   while it has asked for permits
+ *   running       held   0       a report, or the   its worker's leases; among the terms
+ *                                end of the lease
+ *   stopping      held   0       the same           the same
+ *   all others    none   0       never              none; it leaves memory with the commit
+ *
+ *   - A lease that is held has a token, the largest so far, and at least one attempt. A lease that
+ *     was given up keeps its token.
+ *   - Of an execution that waits for a worker, and may have one, no place depends on time: a track
+ *     is ordered by `ready_ms`, which a step back of the clock does not lower.
+ *   - finished_ms is set in the final states, and in no other; nothing leaves a final state.
+ *   - A job with a schedule that is not over has exactly one execution that is scheduled for a slot
+ *     ahead. Any other job has one unfinished execution. */
 enum exec_state {
     EXEC_NONE = 0,  /* no such step */
     EXEC_SCHEDULED, /* its time has not come */
@@ -35,12 +58,12 @@ enum exec_event {
     EV_EXPIRE,  /* the last attempt ran into its timeout */
     EV_LOST,    /* the lease of a confirmed run ended without a report; counted apart */
     EV_RETURN,  /* a lease came back that was never confirmed, or a drain gave it back: no cost */
-    EV_CANCEL,  /* somebody asked to stop it */
+    EV_CANCEL,  /* a user asked to stop it */
     EV_STOPPED, /* the worker says that a stopping run is gone, or its lease ended */
     EV_SKIP,    /* a rule says that it is not to run */
     EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
-    EV_PLAN,    /* what it waited for is over, but its time has not come; or that was changed */
-    EV_QUARANTINE,  /* its lease was lost once too often: whoever ran it may have died of it */
+    EV_PLAN,    /* its dependencies are over, but its time has not come; or it was rescheduled */
+    EV_QUARANTINE,  /* its lease was lost once too often: workers may have died of it */
     EV_LATE,        /* it should have started by now; only for the record, it goes on waiting */
     EV_OVERDUE,     /* it has not started, and now it is too late */
     EV_HOLD,        /* due, but a calendar says not now: its time is when that ends */
@@ -62,6 +85,8 @@ struct str exec_state_name(enum exec_state state);
 bool exec_state_parse(struct str name, enum exec_state *ret_state);
 struct str exec_event_name(enum exec_event event);
 
+/* A job is active or paused while something of it may still start. finished_ms is set once it is
+ * over, and in no other state; a run that is stopping may outlive the end of its job. */
 enum job_state {
     JOB_NONE = 0,
     JOB_ACTIVE,
@@ -75,5 +100,5 @@ enum job_state {
 struct str job_state_name(enum job_state state);
 bool job_state_parse(struct str name, enum job_state *ret_state);
 bool job_is_over(enum job_state state);
-/* What a job that runs once becomes when its execution ends in this (final) state. */
+/* The state of a job that runs once after its execution ended in this (final) state. */
 enum job_state job_state_after(enum exec_state final);

@@ -145,7 +145,7 @@ static void check_execs(struct world *w, const struct sim_server *s)
                 exec_label(w, kept->rec.id));
         PROMISE(w,
                 is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state &&
-                    x->job->v.def->version == kept->job->rec.version,
+                    x->job->v.def->rules.version == kept->job->rec.version,
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
         check_term(w, e, x, kept);
         check_place(w, e, x, kept);

@@ -88,9 +88,10 @@ static struct str job_key(struct engine *e, struct str kind, const struct job *j
         return arena_printf(e->turn.arena, "%.*s:%.*s", STR_ARG(kind), STR_ARG(job_name(job)));
     if (def->schedule != NULL)
         return arena_printf(e->turn.arena, "%.*s:%" PRIu64, STR_ARG(kind), job->id);
-    struct str target = def->track->breaker != NULL ? def->track->breaker->target : STR("");
-    return arena_printf(e->turn.arena, "%.*s:%.*s:%.*s", STR_ARG(kind), STR_ARG(def->queue->name),
-                        STR_ARG(target));
+    struct str target =
+        def->rules.track->breaker != NULL ? def->rules.track->breaker->target : STR("");
+    return arena_printf(e->turn.arena, "%.*s:%.*s:%.*s", STR_ARG(kind),
+                        STR_ARG(def->rules.queue->name), STR_ARG(target));
 }
 
 void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
@@ -104,16 +105,16 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
         return;
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, x->id);
-    alert->queue = job->v.def->queue->name;
+    alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
     alert->exec_id = x->id;
-    alert->text =
-        arena_printf(e->turn.arena,
-                     "%s%.*s%s failed for good after %" PRIu32 " of %" PRIu32
-                     " attempts: %.*s. Look at it: belfry show %s; belfry logs %s",
-                     job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
-                     job->name_len > 0 ? "'" : "", x->v.attempts, job->v.def->retry.max_retries + 1,
-                     STR_ARG(str_head(reason, ERROR_SHOWN_MAX)), id, id);
+    alert->text = arena_printf(e->turn.arena,
+                               "%s%.*s%s failed for good after %" PRIu32 " of %" PRIu32
+                               " attempts: %.*s. Look at it: belfry show %s; belfry logs %s",
+                               job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+                               job->name_len > 0 ? "'" : "", x->v.attempts,
+                               job->v.def->rules.retry.max_retries + 1,
+                               STR_ARG(str_head(reason, ERROR_SHOWN_MAX)), id, id);
 }
 
 void alert_worker_lost(struct engine *e, const struct exec *x)
@@ -128,7 +129,7 @@ void alert_worker_lost(struct engine *e, const struct exec *x)
     struct alert_rec *alert = raise(e, ALERT_WORKER_LOST, ALERT_WARNING, key);
     if (alert == NULL)
         return;
-    alert->queue = x->job->v.def->queue->name;
+    alert->queue = x->job->v.def->rules.queue->name;
     alert->job_id = x->job->id;
     alert->exec_id = x->id;
     alert->text =
@@ -229,7 +230,7 @@ void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_re
     id_format(id, ID_EXEC, x->id);
     duration_format(actual, event->actual_ms);
     duration_format(limit, warning ? event->expected_ms : event->max_ms);
-    alert->queue = job->v.def->queue->name;
+    alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text = arena_printf(
@@ -251,7 +252,7 @@ void alert_start_late(struct engine *e, const struct exec *x, struct str why)
         return;
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, x->id);
-    alert->queue = job->v.def->queue->name;
+    alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text = arena_printf(e->turn.arena,
@@ -268,7 +269,7 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
         return;
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, x->id);
-    alert->queue = job->v.def->queue->name;
+    alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
     alert->exec_id = x->id;
     alert->text = arena_printf(
@@ -303,7 +304,7 @@ void alerts_count(struct engine *e, const struct exec *x)
     if (rule.window_ms == 0 || !tally_counts(x->v.state))
         return;
     breaker_count(&e->alerts.finals, &rule, e->boot_ms, failed);
-    breaker_count(&x->job->v.def->queue->finals, &rule, e->boot_ms, failed);
+    breaker_count(&x->job->v.def->rules.queue->finals, &rule, e->boot_ms, failed);
     alerts_arm(e);
 }
 

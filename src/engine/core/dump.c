@@ -98,11 +98,12 @@ static void dump_job(struct buf *out, const struct job *job)
                "job %" PRIu64 " name=%.*s version=%" PRIu32 " lane=%.*s/%.*s priority=%" PRId32
                " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
                " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s",
-               job->id, STR_ARG(job_name(job)), def->version, STR_ARG(def->track->lane->queue),
-               STR_ARG(def->track->lane->handler), def->priority, def->retry.max_retries,
-               job->created_ms, def->spec_len, def->payload_len,
-               STR_ARG(job_state_name(job->v.state)), job->v.last_exec, job->v.finished_ms,
-               job->exec_count, job->touched == NULL ? "" : " touched");
+               job->id, STR_ARG(job_name(job)), def->rules.version,
+               STR_ARG(def->rules.track->lane->queue), STR_ARG(def->rules.track->lane->handler),
+               def->rules.priority, def->rules.retry.max_retries, job->created_ms,
+               def->rules.spec_len, def->rules.payload_len, STR_ARG(job_state_name(job->v.state)),
+               job->v.last_exec, job->v.finished_ms, job->exec_count,
+               job->touched == NULL ? "" : " touched");
     dump_edges(out, job);
 }
 
@@ -135,7 +136,7 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
         buf_printf(out, " charged '%.*s'", STR_ARG(*charge_of(e, x)));
     if ((v->wants | v->has) != 0)
         buf_printf(out, " permits %d,%d until %" PRId64, v->wants, v->has, v->give_back_ms);
-    const struct track *all = x->job->v.def->track;
+    const struct track *all = x->job->v.def->rules.track;
     if (exec_is_suspect(x) && all->shadow != NULL)
         all = all->shadow;
     const struct track *track = exec_has_permits(x) && all->twin != NULL ? all->twin : all;
@@ -145,7 +146,7 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
         dump_key(out, "pacing", &e->pacing, &x->ready);
     else
         dump_key(out, "ready", &track->heap, &x->ready);
-    const struct unique_rule *unique = x->job->v.def->unique;
+    const struct unique_rule *unique = x->job->v.def->rules.unique;
     if (unique != NULL && strmap_get(&e->uniques, unique->key) == x)
         buf_printf(out, " unique=%.*s", STR_ARG(unique->key));
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",

@@ -23,6 +23,7 @@
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/queues.h"
 #include "engine/ready/ready.h"
+#include "engine/ready/registration.h"
 #include "engine/ready/report.h"
 #include "engine/ready/silence.h"
 #include "engine/ready/teams.h"
@@ -81,8 +82,8 @@ void engine_free(struct engine *e)
         for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
             free(CONTAINER_OF(node, struct edge, sibling));
         if (--job->v.def->users == 0) {
-            free(job->v.def->calendars);
-            free(job->v.def->unique);
+            free(job->v.def->rules.calendars);
+            free(job->v.def->rules.unique);
             free(job->v.def);
         }
         free(job);
@@ -122,7 +123,7 @@ void engine_free(struct engine *e)
 void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(arena != NULL);
-    assert(e->turn.arena == NULL); /* the last turn was committed or undone */
+    assert(!in_turn(e)); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
     silence_begin(e, now.boot_ms);
     e->moment = now;
@@ -195,6 +196,7 @@ struct question *command_ask(struct engine *e, struct command *cmd, struct quest
 
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
 {
+    assert(in_turn(e) && !e->turn.sealed);
     if (round == 0) {
         steps_ask(e, list);
         ask_due(e, list);
@@ -323,6 +325,7 @@ static_assert(COUNT_OF(verbs) == COMMAND_KINDS, "each kind of command is decided
 void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     const struct verb *verb = &verbs[cmd->kind];
+    assert(in_turn(e) && !e->turn.sealed);
     if (round == 0) { /* perhaps not the first turn that tries this command */
         cmd->questions = NULL;
         cmd->question_count = 0;
@@ -339,6 +342,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
 
 void engine_decide(struct engine *e, struct command *cmd)
 {
+    assert(in_turn(e) && !e->turn.sealed);
     assert(cmd->kind < COMMAND_KINDS && verbs[cmd->kind].decide != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
     cmd->reply.at_ms = e->now_ms;
@@ -409,6 +413,7 @@ static void come_due(struct engine *e)
 void engine_tick(struct engine *e)
 {
     struct heap_node *node;
+    assert(in_turn(e) && !e->turn.sealed);
     e->turn.due_left = e->options.due_max;
     steps_tick(e); /* first: who is drawn out of memory has moved by then */
     if (!e->clock.v.shifting && !steps_pending(e))
@@ -442,6 +447,7 @@ size_t engine_limit_due(struct engine *e, size_t max)
 
 const struct delta *engine_seal(struct engine *e)
 {
+    assert(in_turn(e) && !e->turn.sealed);
     if (!e->turn.away) {
         calendars_look(e);
         permits_grant(e, false);
@@ -450,6 +456,7 @@ const struct delta *engine_seal(struct engine *e)
     }
     polls_close(e);
     make_delta(e);
+    e->turn.sealed = true;
     assert(!e->turn.away || delta_is_empty(&e->turn.delta));
     return &e->turn.delta;
 }
@@ -475,6 +482,7 @@ static int by_parking(const void *a, const void *b)
 /* In the order in which they came: who asked first is first with whoever hears them next. */
 void engine_unpark(struct engine *e, struct list *ret_parked)
 {
+    assert(!in_turn(e));
     CLEANUP(arena_free) struct arena arena = {0};
     struct worker **parked = ARENA_ARRAY(&arena, struct worker *, e->workers.len);
     size_t count = 0;

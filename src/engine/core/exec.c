@@ -1,4 +1,4 @@
-/* exec.c - jobs and executions in memory: making them, placing them, moving them. */
+/* exec.c - executions in memory: making them, placing them, moving them. */
 #include "engine/core/exec.h"
 #include "base/mem.h"
 #include "base/plant.h"
@@ -45,39 +45,6 @@ int64_t ready_since_ms(struct engine *e)
     return e->newest_ready_ms;
 }
 
-/* ---- jobs */
-
-struct job *job_new(struct engine *e, const struct job_rec *rec, struct definition *take_def)
-{
-    struct job *job = mem_new(sizeof *job + rec->name.len);
-    struct buf name = {.ptr = job->name, .cap = rec->name.len, .max = rec->name.len};
-    buf_add(&name, rec->name);
-    job->name_len = (uint32_t)rec->name.len;
-    job->id = rec->id;
-    job->created_ms = rec->created_ms;
-    job->owner = name_keep(e, rec->owner);
-    list_init(&job->execs);
-    list_init(&job->edges);
-    job->v = (struct job_values){rec->state, take_def, rec->last_exec, rec->finished_ms};
-    map_put(&e->jobs, job->id, job);
-    return job;
-}
-
-void job_free(struct engine *e, struct job *job)
-{
-    assert(job->exec_count == 0);
-    while (!list_empty(&job->edges))
-        edge_free(e, CONTAINER_OF(job->edges.head.next, struct edge, sibling));
-    map_remove(&e->jobs, job->id);
-    definition_free(e, job->v.def);
-    free(job);
-}
-
-struct str job_name(const struct job *job)
-{
-    return str_of(job->name, job->name_len);
-}
-
 /* ---- trails */
 
 static void add_step(struct engine *e, struct touched *t, struct trail_step step)
@@ -93,21 +60,6 @@ static void add_step(struct engine *e, struct touched *t, struct trail_step step
     memcpy(both + t->steps.len, line.ptr, line.len);
     t->steps = str_of(both, len);
     t->durable = true;
-}
-
-/* A paused job starts nothing: what waits for its time or for a worker has no place then. And a new
- * definition may have its place in another track. */
-void job_set_values(struct engine *e, struct job *job, const struct job_values *to)
-{
-    if (job->v.def == to->def && (job->v.state == JOB_PAUSED) == (to->state == JOB_PAUSED)) {
-        job->v = *to;
-        return;
-    }
-    LIST_EACH(&job->execs, node)
-    exec_unplace(e, CONTAINER_OF(node, struct exec, sibling));
-    job->v = *to;
-    LIST_EACH(&job->execs, node)
-    exec_place(e, CONTAINER_OF(node, struct exec, sibling));
 }
 
 void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
@@ -149,7 +101,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .log_seq = log_seq,
         .event = event,
         .state = x->v.state,
-        .queue = x->job->v.def->queue->name,
+        .queue = x->job->v.def->rules.queue->name,
     };
 }
 
@@ -185,6 +137,8 @@ void execs_sort(struct exec **execs, size_t count)
 void exec_free(struct engine *e, struct exec *x)
 {
     struct job *job = x->job;
+    assert(x->touched == NULL && job->exec_count > 0);
+    assert(!heap_holds(&x->due) && !heap_holds(&x->ready) && !heap_holds(&x->term.node));
     map_remove(&e->execs, x->id);
     job->exec_count--;
     list_remove(&x->sibling);
@@ -234,10 +188,10 @@ static void deadline_place(struct engine *e, struct exec *x)
 
 struct track *exec_track(struct engine *e, const struct exec *x)
 {
-    struct track *track = x->job->v.def->track;
+    struct track *track = x->job->v.def->rules.track;
     if (exec_is_suspect(x)) {
         track = ready_shadow(&e->ready, track);
-        queue_join(e, x->job->v.def->queue, track->lane);
+        queue_join(e, x->job->v.def->rules.queue, track->lane);
     }
     return exec_has_permits(x) ? ready_twin(&e->ready, track) : track;
 }
@@ -245,8 +199,8 @@ struct track *exec_track(struct engine *e, const struct exec *x)
 /* What it has asked for counts as if it ran: so nobody asks for more than there can be. */
 static void lend(struct engine *e, const struct exec *x, int by)
 {
-    struct track *track = x->job->v.def->track;
-    queue_lend(e, x->job->v.def->queue, by);
+    struct track *track = x->job->v.def->rules.track;
+    queue_lend(e, x->job->v.def->rules.queue, by);
     if (track->bars[BAR_CONCURRENCY].limit != NULL)
         ready_lend(&e->ready, track->bars[BAR_CONCURRENCY].limit, by);
     if (track->bars[BAR_TEAM].limit != NULL)
@@ -273,6 +227,7 @@ static void watch_place(struct engine *e, struct exec *x)
 
 void exec_place(struct engine *e, struct exec *x)
 {
+    assert(!list_linked(&x->on_worker)); /* heaps look after their own nodes */
     bool paused = x->job->v.state == JOB_PAUSED;
     if (waits_for_its_time(x)) {
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
@@ -287,8 +242,8 @@ void exec_place(struct engine *e, struct exec *x)
     }
     if (x->v.state == EXEC_QUEUED && !paused && x->v.wants == 0) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
-        ready_put(&e->ready, exec_track(e, x), &x->ready, lost_rank ? 0 : x->job->v.def->priority,
-                  x->v.ready_ms, x->id);
+        ready_put(&e->ready, exec_track(e, x), &x->ready,
+                  lost_rank ? 0 : x->job->v.def->rules.priority, x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         if (holds_permit(x->v.state))
@@ -351,7 +306,7 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
 
 int64_t exec_limit_ms(const struct engine *e, const struct exec *x)
 {
-    int64_t timeout_ms = x->job->v.def->timeout_ms;
+    int64_t timeout_ms = x->job->v.def->rules.timeout_ms;
     return timeout_ms == 0 ? 0 : timeout_ms + e->options.kill_grace_ms;
 }
 
@@ -438,16 +393,6 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
     v->times_out_ms = 0;
 }
 
-bool job_has_unfinished(const struct job *job)
-{
-    LIST_EACH(&job->execs, node)
-    {
-        if (!exec_is_final(CONTAINER_OF(node, struct exec, sibling)->v.state))
-            return true;
-    }
-    return false;
-}
-
 /* A job that runs once ends with its execution; one with a schedule when somebody cancels it. */
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
@@ -473,6 +418,58 @@ static bool ends_attempt(enum exec_event event, enum exec_state next)
     return event == EV_RETRY || (exec_is_final(next) && event != EV_CANCEL);
 }
 
+/* The values after the step: a function of those before it, the move and the engine's time. */
+static struct exec_values values_after(struct engine *e, const struct exec *x,
+                                       const struct move *move, enum exec_state next)
+{
+    struct exec_values to = x->v;
+    to.state = next;
+    apply(e, x, &to, move);
+    if (move->event == EV_LEASE)
+        sla_begin(e, x, &to);
+    if (move->event == EV_RETRY)
+        sla_reset(&to);
+    if (exec_is_final(next)) {
+        to.unseen = 0; /* only a next lease would ask */
+        to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
+    }
+    if (!exec_is_leased(next)) {
+        to.proven = false;
+        to.recharged = false;
+    }
+    /* The invariants of states, see job/state.h. */
+    assert(exec_is_leased(next) == to.lease.held);
+    assert(!to.lease.held || (to.lease.token > 0 && to.attempts > 0));
+    return to;
+}
+
+/* A reason and an error for the record of the execution. */
+static void note_end(struct touched *t, const struct move *move)
+{
+    t->why = move->why;
+    if (move->event == EV_LEASE)
+        t->error = (struct str){0}; /* of the attempt before */
+    if (move->event == EV_SKIP || move->event == EV_OVERDUE)
+        t->error = move->reason; /* lists show it */
+}
+
+/* Computes the values after the step, gives the execution the place that follows from them, and then
+ * tells all that are concerned. The order is part of the promise that the same commands are decided
+ * the same way:
+ *
+ *   1. the SLA, while the old values still say since when its clock runs;
+ *   2. the homes of its permits, which go back in this turn, since that clears `wants` and `has`
+ *      among the new values;
+ *   3. the execution's place;
+ *   4. its unique key, which is free from here on;
+ *   5. its trail and the events that watchers see;
+ *   6. the breaker of its target;
+ *   7. the record's error and reason;
+ *   8. the alert about a failure for good;
+ *   9. its job: dependants of the slot, the next run that waited for this one, the end of the job,
+ *      its name, dependants of the job. That may move other executions, so all that concerns this
+ *      one is done by then;
+ *  10. another move, when the work turns out to be done already. */
 void exec_move(struct engine *e, struct exec *x, const struct move *move)
 {
     struct touched *t = touch_exec(e, x);
@@ -480,25 +477,11 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     assert(next != EXEC_NONE);
     if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
         sla_end(e, x);
-    struct exec_values to = x->v;
     bool recharged = x->v.recharged;
     bool was_unique = unique_held(x);
-    to.state = next;
-    apply(e, x, &to, move);
-    if (move->event == EV_LEASE)
-        sla_begin(e, x, &to);
-    if (move->event == EV_RETRY)
-        sla_reset(&to);
-    if (exec_is_final(to.state))
-        to.unseen = 0; /* nobody asks any more */
-    if (!exec_is_leased(to.state)) {
-        to.proven = false;
-        to.recharged = false;
-    }
-    if (exec_is_final(to.state))
-        to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
-    bool waits_on = to.state == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
-    if ((to.wants | to.has) != 0 && !exec_is_leased(to.state) && !waits_on)
+    struct exec_values to = values_after(e, x, move, next);
+    bool waits_on = next == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
+    if ((to.wants | to.has) != 0 && !exec_is_leased(next) && !waits_on)
         permits_end(e, x, &to);
     exec_set(e, x, &to);
     if (move->event == EV_LEASE)
@@ -507,16 +490,12 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         unique_release(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     breaker_heard(e, x, move, recharged);
-    t->why = move->why;
-    if (move->event == EV_LEASE)
-        t->error = (struct str){0}; /* of the attempt before */
-    if (move->event == EV_SKIP || move->event == EV_OVERDUE)
-        t->error = move->reason; /* so that lists tell it, too */
-    if (to.state == EXEC_FAILED || to.state == EXEC_TIMEOUT)
+    note_end(t, move);
+    if (next == EXEC_FAILED || next == EXEC_TIMEOUT)
         alert_job_failed(e, x, move->reason);
-    if (exec_is_final(to.state))
+    if (exec_is_final(next))
         finish(e, x, move);
-    if (to.state == EXEC_QUEUED && to.effect_done) /* nobody is to do it again */
+    if (next == EXEC_QUEUED && to.effect_done) /* it is not to be done again */
         exec_deduplicate(e, x);
 }
 

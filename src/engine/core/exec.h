@@ -1,7 +1,8 @@
-/* exec.h - jobs and executions: their values, their places, and the one step between states. */
+/* exec.h - executions: their values, their places, and the one step between states. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"
+#include "engine/core/job.h"
 #include "job/command.h"
 #include "job/lease.h"
 #include "job/state.h"
@@ -14,29 +15,6 @@ struct worker;
 #define SERVER STR("server") /* the actor of what no person asked for */
 /* Why an execution is deduplicated. */
 #define DONE_BEFORE STR("an attempt whose lease had ended reported that the work is done")
-
-struct job_values {
-    enum job_state state;
-    struct definition *def; /* owned; so is the one before, until the turn has ended */
-    uint64_t last_exec;
-    int64_t finished_ms;
-};
-
-/* There may be a million jobs and executions: their members are ordered so that there are no holes
- * between them. */
-struct job {
-    uint64_t id;
-    int64_t created_ms;
-    const struct str *owner; /* among engine.names */
-    struct list execs;       /* exec.sibling, oldest first */
-    struct list edges;       /* edge.sibling: what its executions wait for */
-    struct job_values v;
-    struct touched *touched;
-    uint32_t exec_count; /* executions in memory; the job leaves memory with the last one */
-    uint32_t name_len;
-    bool unblocking; /* slot_unblock is choosing an execution: ends meanwhile unblock nothing */
-    char name[];
-};
 
 /* Things that end by the boot clock. */
 enum term_kind { TERM_LEASE, TERM_WORKER };
@@ -126,19 +104,6 @@ struct attempt_end {
     struct str tail;
 };
 
-/* ---- jobs */
-
-struct job *job_new(struct engine *e, const struct job_rec *rec, struct definition *take_def);
-void job_free(struct engine *e, struct job *job);
-struct str job_name(const struct job *job);
-/* One of the job's executions in memory is not over. */
-bool job_has_unfinished(const struct job *job);
-/* Gives the job these values, and its executions the places that follow. */
-void job_set_values(struct engine *e, struct job *job, const struct job_values *to);
-/* Sets the state and adds a line to the trail; event is the word for what happened. */
-void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
-             struct str actor, struct str reason);
-
 /* ---- executions: their places */
 
 struct exec *exec_new(struct engine *e, uint64_t id, struct job *job);
@@ -154,7 +119,7 @@ struct track *exec_track(struct engine *e, const struct exec *x);
 /* Gives the execution these values and the place that follows from them. */
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
 
-/* ---- executions: their lives */
+/* ---- executions and jobs: their lives */
 
 /* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY, EV_PLAN and
  * EV_HOLD. */
@@ -194,3 +159,6 @@ void exec_start_clock(struct engine *e, struct exec *x);
 void exec_deduplicate(struct engine *e, struct exec *x);
 /* Asks to end the execution, which takes a while when it runs. */
 void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason);
+/* Sets the state and adds a line to the trail; event is the word for what happened. */
+void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
+             struct str actor, struct str reason);

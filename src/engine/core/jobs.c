@@ -295,7 +295,7 @@ static bool has_name(struct engine *e, struct command *cmd, const struct job *jo
 /* The same for the key of unique work. */
 static bool has_key(struct engine *e, struct command *cmd, const struct job *job)
 {
-    const struct unique_rule *rule = job->v.def->unique;
+    const struct unique_rule *rule = job->v.def->rules.unique;
     struct exec *holder = NULL;
     struct err err;
     if (rule == NULL)
@@ -324,7 +324,7 @@ static void take_letter(struct engine *e, const struct command *cmd)
 static void keep_claims(struct engine *e, const struct job *job)
 {
     size_t kept = 0;
-    if (job->name_len == 0 && job->v.def->unique == NULL)
+    if (job->name_len == 0 && job->v.def->rules.unique == NULL)
         return;
     for (size_t i = 0; i < e->turn.released.len; i++) {
         if (e->turn.released.items[i].holder != job->id)

@@ -33,7 +33,7 @@ struct letter_rec letter_of(struct engine *e, const struct touched *t)
         .place = {x->v.finished_ms, x->id},
         .job_id = x->job->id,
         .state = x->v.state,
-        .queue = x->job->v.def->queue->name,
+        .queue = x->job->v.def->rules.queue->name,
         .name = job_name(x->job),
         .reason = PLANTED(dead_letter_without_reason) ? LETTER_NONE : t->why,
         .class = last->class,

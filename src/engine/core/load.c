@@ -129,7 +129,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .granted = ++e->newest.grant,
         .lease = {.worker_id = rec->worker_id,
                   .token = rec->token,
-                  .held = rec->worker_id != 0,
+                  .held = exec_is_leased(rec->state),
                   .inherited = true},
     };
     if (PLANTED(slot_lost_at_restart) && job->v.def->schedule != NULL &&
@@ -216,6 +216,7 @@ uint64_t engine_lost_turns(const struct engine *e)
 
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err)
 {
+    assert(!in_turn(e));
     CLEANUP(arena_free) struct arena scratch = {0};
     if (map_get(&e->jobs, job->id) != NULL)
         return RC_OK;
@@ -224,6 +225,7 @@ enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err 
 
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err)
 {
+    assert(!in_turn(e));
     if (map_get(&e->execs, exec->id) != NULL)
         return err_set(err, RC_CORRUPT, "execution %" PRIu64 ": it is there twice", exec->id);
     e->inbox.post.announce |= exec->state == EXEC_QUEUED;
@@ -237,11 +239,13 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 
 void engine_load_worker(struct engine *e, const struct worker_rec *worker)
 {
+    assert(!in_turn(e));
     worker_place(e, worker_new(e, worker));
 }
 
 void engine_load_counter(struct engine *e, const struct counter *counter)
 {
+    assert(!in_turn(e));
     bool nameless = counter->queue.len == 0;
     if (counter->value == 0)
         return; /* of something that was, and is not */

@@ -124,7 +124,7 @@ static struct str team_of(const struct engine *e, const struct command *cmd)
 {
     const struct job *job = map_get(&e->jobs, cmd->target.id);
     if (job != NULL) {
-        const struct limit *team = job->v.def->track->bars[BAR_TEAM].limit;
+        const struct limit *team = job->v.def->rules.track->bars[BAR_TEAM].limit;
         return team == NULL ? STR("") : team->key;
     }
     const struct answer *a = cmd->question_count == 0 ? NULL : &cmd->questions[0].answer;

@@ -35,13 +35,14 @@ static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 /* Where a thing was counted at the beginning of the turn: an edit may have moved its job since. */
 static struct queue *queue_before(const struct job *job)
 {
-    return job->touched != NULL ? job->touched->before.job.def->queue : job->v.def->queue;
+    return job->touched != NULL ? job->touched->before.job.def->rules.queue
+                                : job->v.def->rules.queue;
 }
 
 static void count_job(struct engine *e, const struct job *job, enum job_state before)
 {
     struct queue *from = queue_before(job);
-    struct queue *to = job->v.def->queue;
+    struct queue *to = job->v.def->rules.queue;
     if (before == job->v.state && from == to)
         return;
     if (before != JOB_NONE)
@@ -52,7 +53,7 @@ static void count_job(struct engine *e, const struct job *job, enum job_state be
 static void count_exec(struct engine *e, const struct exec *x, enum exec_state before)
 {
     struct queue *from = queue_before(x->job);
-    struct queue *to = x->job->v.def->queue;
+    struct queue *to = x->job->v.def->rules.queue;
     if (before == x->v.state && from == to)
         return;
     if (before != EXEC_NONE)
@@ -63,7 +64,7 @@ static void count_exec(struct engine *e, const struct exec *x, enum exec_state b
 static bool was_edited(const struct job *job)
 {
     const struct touched *t = job->touched;
-    return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
+    return t != NULL && t->stored && t->before.job.def->rules.version != job->v.def->rules.version;
 }
 
 static struct job_change job_changed(struct engine *e, const struct touched *t)
@@ -77,11 +78,11 @@ static struct job_change job_changed(struct engine *e, const struct touched *t)
         .job =
             {
                 .id = job->id,
-                .version = def->version,
+                .version = def->rules.version,
                 .state = job->v.state,
                 .name = job_name(job),
-                .queue = def->queue->name,
-                .priority = def->priority,
+                .queue = def->rules.queue->name,
+                .priority = def->rules.priority,
                 .created_ms = job->created_ms,
                 .finished_ms = job->v.finished_ms,
                 .changed_ms = t->before.job.def != def ? e->now_ms : 0,
@@ -127,8 +128,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .id = x->id,
                 .job_id = x->job->id,
                 .state = v->state,
-                .queue = def->queue->name,
-                .priority = def->priority,
+                .queue = def->rules.queue->name,
+                .priority = def->rules.priority,
                 .retry_of = x->retry_of,
                 .first = x->first,
                 .origin = x->origin,
@@ -232,42 +233,38 @@ static void add_counters(struct engine *e, struct delta *d)
     d->counter_count = counters.len;
 }
 
+/* The parts of the delta that come from things that were touched: P(thing, many, type). */
+#define TOUCHED_PARTS(P)                                                                           \
+    P(THING_JOB, jobs, struct job_change)                                                          \
+    P(THING_EXEC, execs, struct exec_change)                                                       \
+    P(THING_WORKER, workers, struct worker_change)                                                 \
+    P(THING_QUEUE, queues, struct queue_rec)                                                       \
+    P(THING_QUEUE, queues_gone, struct queue_gone)                                                 \
+    P(THING_LIMIT, teams, struct team_rec)                                                         \
+    P(THING_LIMIT, rates, struct rate_change)                                                      \
+    P(THING_BREAKER, breakers, struct breaker_rec)                                                 \
+    P(THING_EDGE, dependencies, struct dependency_rec)                                             \
+    P(THING_EDGE, waiters, struct waiter_change)                                                   \
+    P(THING_OPERATION, operations, struct operation_change)                                        \
+    P(THING_CALENDAR, calendars, struct calendar_change)
+
 struct room {
-    struct job_change *jobs;
-    struct exec_change *execs;
-    struct worker_change *workers;
-    struct queue_rec *queues;
-    struct queue_gone *queues_gone;
-    struct team_rec *teams;
-    struct rate_change *rates;
-    struct breaker_rec *breakers;
-    struct dependency_rec *dependencies;
-    struct waiter_change *waiters;
-    struct operation_change *operations;
-    struct calendar_change *calendars;
+#define ROOM_MEMBER(thing, many, type) type *many;
+    TOUCHED_PARTS(ROOM_MEMBER)
 };
 
-/* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
- * keeps nothing. */
-static struct room make_room(struct engine *e)
+/* Room in the delta for all that is to be kept, found by counting first: a turn of heartbeats touches
+ * much and keeps nothing. */
+static struct room make_room(struct engine *e, struct delta *d)
 {
     size_t counts[THINGS] = {0};
+    struct room room;
     for (size_t i = 0; i < e->turn.touched.len; i++)
         counts[e->turn.touched.items[i]->thing] += e->turn.touched.items[i]->durable;
-    return (struct room){
-        .jobs = ARENA_ARRAY(e->turn.arena, struct job_change, counts[THING_JOB]),
-        .execs = ARENA_ARRAY(e->turn.arena, struct exec_change, counts[THING_EXEC]),
-        .workers = ARENA_ARRAY(e->turn.arena, struct worker_change, counts[THING_WORKER]),
-        .queues = ARENA_ARRAY(e->turn.arena, struct queue_rec, counts[THING_QUEUE]),
-        .queues_gone = ARENA_ARRAY(e->turn.arena, struct queue_gone, counts[THING_QUEUE]),
-        .teams = ARENA_ARRAY(e->turn.arena, struct team_rec, counts[THING_LIMIT]),
-        .rates = ARENA_ARRAY(e->turn.arena, struct rate_change, counts[THING_LIMIT]),
-        .breakers = ARENA_ARRAY(e->turn.arena, struct breaker_rec, counts[THING_BREAKER]),
-        .dependencies = ARENA_ARRAY(e->turn.arena, struct dependency_rec, counts[THING_EDGE]),
-        .waiters = ARENA_ARRAY(e->turn.arena, struct waiter_change, counts[THING_EDGE]),
-        .operations = ARENA_ARRAY(e->turn.arena, struct operation_change, counts[THING_OPERATION]),
-        .calendars = ARENA_ARRAY(e->turn.arena, struct calendar_change, counts[THING_CALENDAR]),
-    };
+#define MAKE_ROOM(thing, many, type)                                                               \
+    d->many = room.many = ARENA_ARRAY(e->turn.arena, type, counts[thing]);
+    TOUCHED_PARTS(MAKE_ROOM)
+    return room;
 }
 
 static void limit_changed(struct delta *d, const struct room *room, const struct limit *limit)
@@ -348,7 +345,7 @@ static void add_letters(struct engine *e, struct delta *d)
         if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
             continue;
         *VEC_PUSH(e->turn.arena, &letters) = letter_of(e, t);
-        change_of(e, t->exec->job->v.def->queue, t->exec->id)->letters[t->exec->v.state]++;
+        change_of(e, t->exec->job->v.def->rules.queue, t->exec->id)->letters[t->exec->v.state]++;
     }
     d->letters = letters.items;
     d->letter_count = letters.len;
@@ -367,54 +364,41 @@ static void remove_letters(struct engine *e, struct delta *d)
     d->letter_gone_count = e->turn.letters_gone.len;
 }
 
+/* Parts that the turn has collected in the form in which they are kept. */
+static void take_collected(struct engine *e, struct delta *d)
+{
+    const struct engine_turn *turn = &e->turn;
+#define TAKE(one, many, vec) d->many = (vec).items, d->one##_count = (vec).len
+    TAKE(attempt, attempts, turn->attempts);
+    TAKE(claim, claims, turn->claims);
+    TAKE(released, released, turn->released);
+    TAKE(calendar_use, calendar_uses, turn->calendar_uses);
+    TAKE(mail_read, mail_read, turn->mail.read);
+    TAKE(mail, mail, turn->mail.sent);
+    TAKE(permit, permits, turn->permit_changes);
+    TAKE(rejected, rejected, turn->mail.rejected);
+    TAKE(sla_event, sla_events, turn->sla_events);
+    TAKE(alert, alerts, turn->alerts.raised);
+    TAKE(alert_mark, alert_marks, turn->alerts.marks);
+    TAKE(alert_gone, alerts_gone, turn->alerts.gone);
+    TAKE(forgotten, forgotten, turn->forgotten);
+    if (turn->old.tallies != NULL) {
+        d->tallies_gone = turn->old.tallies->answer.tallies;
+        d->tally_gone_count = turn->old.tallies->answer.tally_count;
+    }
+}
+
 void make_delta(struct engine *e)
 {
     struct delta *d = &e->turn.delta;
-    const struct room room = make_room(e);
     *d = (struct delta){
         .turn = e->newest.turn + 1,
-        .jobs = room.jobs,
-        .execs = room.execs,
-        .workers = room.workers,
-        .queues = room.queues,
-        .queues_gone = room.queues_gone,
-        .teams = room.teams,
-        .rates = room.rates,
-        .breakers = room.breakers,
-        .dependencies = room.dependencies,
-        .waiters = room.waiters,
-        .mail = e->turn.mail.sent.items,
-        .mail_count = e->turn.mail.sent.len,
-        .mail_read = e->turn.mail.read.items,
-        .mail_read_count = e->turn.mail.read.len,
-        .rejected = e->turn.mail.rejected.items,
-        .rejected_count = e->turn.mail.rejected.len,
-        .rejected_from_ms = steps_hold_deletions(e) ? 0 : e->now_ms - e->options.rejected_keep_ms,
-        .clock = e->turn.clock_rec,
-        .operations = room.operations,
-        .forgotten = e->turn.forgotten.items,
-        .forgotten_count = e->turn.forgotten.len,
-        .past = e->turn.past,
-        .alerts_gone = e->turn.alerts.gone.items,
-        .alert_gone_count = e->turn.alerts.gone.len,
-        .tallies_gone = e->turn.old.tallies == NULL ? NULL : e->turn.old.tallies->answer.tallies,
-        .tally_gone_count =
-            e->turn.old.tallies == NULL ? 0 : e->turn.old.tallies->answer.tally_count,
-        .calendars = room.calendars,
-        .attempts = e->turn.attempts.items,
-        .attempt_count = e->turn.attempts.len,
-        .released = e->turn.released.items,
-        .released_count = e->turn.released.len,
-        .sla_events = e->turn.sla_events.items,
-        .sla_event_count = e->turn.sla_events.len,
-        .alerts = e->turn.alerts.raised.items,
-        .alert_count = e->turn.alerts.raised.len,
-        .alert_marks = e->turn.alerts.marks.items,
-        .alert_mark_count = e->turn.alerts.marks.len,
-        .claims = e->turn.claims.items,
-        .claim_count = e->turn.claims.len,
         .claims_now_ms = steps_hold_deletions(e) ? 0 : e->now_ms,
+        .rejected_from_ms = steps_hold_deletions(e) ? 0 : e->now_ms - e->options.rejected_keep_ms,
+        .past = e->turn.past,
+        .clock = e->turn.clock_rec,
     };
+    const struct room room = make_room(e, d);
     for (size_t i = 0; i < e->turn.touched.len; i++) {
         if (e->turn.touched.items[i]->durable)
             add_change(e, d, &room, e->turn.touched.items[i]);
@@ -424,10 +408,7 @@ void make_delta(struct engine *e)
         if (t->durable && t->thing == THING_EXEC)
             join_ends(e, t, &room.execs[at++]);
     }
-    d->permits = e->turn.permit_changes.items;
-    d->permit_count = e->turn.permit_changes.len;
-    d->calendar_uses = e->turn.calendar_uses.items;
-    d->calendar_use_count = e->turn.calendar_uses.len;
+    take_collected(e, d);
     add_letters(e, d);
     remove_letters(e, d);
     add_counters(e, d);

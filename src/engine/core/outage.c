@@ -31,7 +31,7 @@ void outage_renew(struct engine *e, const struct worker *w, const struct poll *p
 bool engine_drop(struct engine *e, uint64_t exec_id)
 {
     struct exec *x = map_get(&e->execs, exec_id);
-    assert(e->turn.arena == NULL);
+    assert(!in_turn(e));
     if (x == NULL)
         return false;
     exec_unplace(e, x);

@@ -95,7 +95,7 @@ static int64_t hour_of(const struct exec *x)
 
 static const struct limit *team_of(const struct exec *x)
 {
-    return x->job->v.def->track->bars[BAR_TEAM].limit;
+    return x->job->v.def->rules.track->bars[BAR_TEAM].limit;
 }
 
 /* All rows of the one are those of the other. Owners are kept once. */
@@ -103,7 +103,8 @@ static bool is_like_last(const struct rows *rows, const struct exec *x, uint32_t
 {
     const struct exec *last = rows->last;
     return last != NULL && x->v.state == last->v.state && bucket == rows->last_bucket &&
-           hour_of(x) == hour_of(last) && x->job->v.def->queue == last->job->v.def->queue &&
+           hour_of(x) == hour_of(last) &&
+           x->job->v.def->rules.queue == last->job->v.def->rules.queue &&
            x->job->owner == last->job->owner && team_of(x) == team_of(last) &&
            x->job->v.def->schedule == NULL;
 }
@@ -142,7 +143,7 @@ static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, 
     row.scope = TALLY_ALL;
     add_own_row(rows, &row);
     row.scope = TALLY_QUEUE;
-    row.key = job->v.def->queue->name;
+    row.key = job->v.def->rules.queue->name;
     add_own_row(rows, &row);
     if (job->owner->len > 0) {
         row.scope = TALLY_OWNER;

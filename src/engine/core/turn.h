@@ -48,6 +48,7 @@ struct turn_mail {
 struct engine_turn {
     struct arena *arena;           /* NULL: no turn is under way */
     bool away;                     /* the store takes nothing: see outage.c */
+    bool sealed;                   /* the delta is made: nothing more is decided */
     size_t due_left;               /* timers and slots that this turn may still decide about */
     struct question *due_question; /* NULL: not asked in this turn */
     struct question *far_question; /* NULL: not asked in this turn */

@@ -443,7 +443,7 @@ void engine_undo(struct engine *e)
 void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
                    size_t *ret_event_count)
 {
-    assert(in_turn(e));
+    assert(in_turn(e) && e->turn.sealed);
     close_polls(e);
     if (!e->turn.away) {
         zones_renewed(e);

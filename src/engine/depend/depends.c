@@ -182,6 +182,7 @@ void edge_free(struct engine *e, struct edge *edge)
         waiter_free(e, edge);
         return;
     }
+    assert(edge->touched == NULL && e->depends.edge_count > 0);
     edge_unplace(e, edge);
     list_remove(&edge->sibling);
     struct rulebook *st =
@@ -235,7 +236,7 @@ static void make_due(struct engine *e, struct exec *x, struct str reason)
 void depends_go_on(struct engine *e, struct exec *x, struct str reason)
 {
     const struct definition *def = x->job->v.def;
-    bool asks = def->calendars != NULL && def->schedule == NULL;
+    bool asks = def->rules.calendars != NULL && def->schedule == NULL;
     bool later = x->v.slot_ms > e->now_ms;
     if (later || asks)
         exec_move(e, x,

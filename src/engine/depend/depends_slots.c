@@ -291,7 +291,7 @@ static bool was_begun(const struct exec *x)
         return false;
     if (x->origin == ORIGIN_ONCE)
         return true; /* or its time has not come: the answer will see that */
-    if (x->job->v.def->overlap == OVERLAP_PARALLEL)
+    if (x->job->v.def->rules.overlap == OVERLAP_PARALLEL)
         return true;
     LIST_EACH(&x->job->execs, node)
     {

@@ -157,7 +157,7 @@ static void explain_job_paused(struct scene *s)
 
 static void explain_queue_paused(struct scene *s)
 {
-    const struct queue *q = s->job->v.def->queue;
+    const struct queue *q = s->job->v.def->rules.queue;
     if (!q->v.paused)
         return;
     scene_add(s, (struct blocker){
@@ -247,12 +247,12 @@ static void explain_retry(struct scene *s)
                      .text = arena_printf(s->arena,
                                           "attempt %" PRIu32 " of %" PRIu32
                                           " failed%.*s; the next one begins at %.*s",
-                                          v->attempts, s->job->v.def->retry.max_retries + 1,
+                                          v->attempts, s->job->v.def->rules.retry.max_retries + 1,
                                           STR_ARG(because(s, last_error(s))),
                                           STR_ARG(scene_when(s, v->due_ms))),
                      .until_ms = v->due_ms,
                      .used = v->attempts,
-                     .limit = s->job->v.def->retry.max_retries + 1,
+                     .limit = s->job->v.def->rules.retry.max_retries + 1,
                  });
 }
 
@@ -285,7 +285,7 @@ static void explain_overlap(struct scene *s)
                      .text = arena_printf(
                          s->arena, "it waits until %.*s of the same job %s (overlap: %.*s)%.*s",
                          STR_ARG(id), other->v.state == EXEC_STOPPING ? "has stopped" : "is over",
-                         STR_ARG(overlap_name(s->job->v.def->overlap)), STR_ARG(others)),
+                         STR_ARG(overlap_name(s->job->v.def->rules.overlap)), STR_ARG(others)),
                      .execs = execs,
                      .exec_count = 1,
                      .ahead = ahead,
@@ -529,7 +529,7 @@ static void reply(struct command *cmd, const struct scene *s)
     };
     cmd->reply.explanation = explanation;
     cmd->reply.job_id = s->job->id;
-    cmd->reply.version = s->job->v.def->version;
+    cmd->reply.version = s->job->v.def->rules.version;
     cmd->reply.job_state = s->job->v.state;
     if (s->exec != NULL || s->record != NULL) {
         cmd->reply.exec_id = s->exec != NULL ? s->exec->id : s->record->id;

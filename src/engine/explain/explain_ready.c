@@ -24,9 +24,9 @@ struct held {
 
 static bool holds(const struct job *job, const struct held *held)
 {
-    const struct bar *bars = job->v.def->track->bars;
+    const struct bar *bars = job->v.def->rules.track->bars;
     if (held->queue != NULL)
-        return job->v.def->queue == held->queue;
+        return job->v.def->rules.queue == held->queue;
     return bars[BAR_CONCURRENCY].limit == held->limit || bars[BAR_TEAM].limit == held->limit;
 }
 
@@ -105,7 +105,7 @@ static void add_held(struct scene *s, struct blocker blocker, const struct held 
 
 static void explain_queue_limit(struct scene *s)
 {
-    const struct queue *q = s->job->v.def->queue;
+    const struct queue *q = s->job->v.def->rules.queue;
     if (q->v.concurrency == 0 || q->held < q->v.concurrency)
         return;
     const struct held held = {.queue = q};
@@ -122,7 +122,7 @@ static void explain_queue_limit(struct scene *s)
 
 static void explain_team(struct scene *s)
 {
-    const struct bar *bar = &s->job->v.def->track->bars[BAR_TEAM];
+    const struct bar *bar = &s->job->v.def->rules.track->bars[BAR_TEAM];
     if (bar_is_open(bar))
         return;
     const struct held held = {.limit = bar->limit};
@@ -139,7 +139,7 @@ static void explain_team(struct scene *s)
 
 static void explain_concurrency(struct scene *s)
 {
-    const struct bar *bar = &s->job->v.def->track->bars[BAR_CONCURRENCY];
+    const struct bar *bar = &s->job->v.def->rules.track->bars[BAR_CONCURRENCY];
     if (bar_is_open(bar))
         return;
     const struct held held = {.limit = bar->limit};
@@ -157,7 +157,7 @@ static void explain_concurrency(struct scene *s)
 
 static void explain_rate(struct scene *s)
 {
-    const struct bar *bar = &s->job->v.def->track->bars[BAR_RATE];
+    const struct bar *bar = &s->job->v.def->rules.track->bars[BAR_RATE];
     if (bar_is_open(bar))
         return;
     /* By the boot clock, as it will wake. */
@@ -193,7 +193,7 @@ static struct str breaker_text(const struct scene *s, const struct breaker *b, i
 
 static void explain_breaker(struct scene *s)
 {
-    const struct breaker *b = s->job->v.def->track->breaker;
+    const struct breaker *b = s->job->v.def->rules.track->breaker;
     if (b == NULL || breaker_lets_start(b))
         return;
     bool probed = b->v.probe != 0;
@@ -250,7 +250,7 @@ static void count_serving(const struct engine *e, const struct worker *w, struct
 
 static struct census count_workers(const struct scene *s)
 {
-    const struct lane *lane = s->job->v.def->track->lane;
+    const struct lane *lane = s->job->v.def->rules.track->lane;
     struct census c = {0};
     MAP_EACH(&s->engine->workers, slot)
     {
@@ -270,7 +270,7 @@ static struct census count_workers(const struct scene *s)
 
 static struct blocker find_unserved(const struct scene *s, const struct census *c)
 {
-    const struct lane *lane = s->job->v.def->track->lane;
+    const struct lane *lane = s->job->v.def->rules.track->lane;
     struct blocker b = {.kind = BLOCKER_NO_WORKER,
                         .text = STR("no worker is connected; start one: belfry worker")};
     if (c->all == 0)
@@ -384,7 +384,7 @@ static size_t count_before(const struct heap *tracks, const struct track *own,
 /* Those of its own track, and of the others that may start now. */
 static size_t count_ahead(const struct exec *x)
 {
-    const struct track *own = x->job->v.def->track;
+    const struct track *own = x->job->v.def->rules.track;
     own = exec_is_suspect(x) ? own->shadow : own;
     own = exec_has_permits(x) ? own->twin : own;
     const struct lane *lane = own->lane;
@@ -400,7 +400,7 @@ static size_t count_ahead(const struct exec *x)
 static void explain_ahead(struct scene *s)
 {
     const struct exec *x = s->exec;
-    const struct lane *lane = x->job->v.def->track->lane;
+    const struct lane *lane = x->job->v.def->rules.track->lane;
     size_t ahead = heap_holds(&x->ready) ? count_ahead(x) : 0; /* of a paused job: nowhere */
     if (ahead == 0)
         return;

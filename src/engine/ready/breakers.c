@@ -106,7 +106,7 @@ static void free_probe(struct engine *e, struct breaker *b)
 
 void breaker_started(struct engine *e, const struct exec *x)
 {
-    struct breaker *b = x->job->v.def->track->breaker;
+    struct breaker *b = x->job->v.def->rules.track->breaker;
     if (b == NULL || b->v.state != BREAKER_HALF_OPEN || PLANTED(probe_granted_twice))
         return;
     struct breaker_values to = b->v;
@@ -122,7 +122,7 @@ static struct breaker *charged_breaker(const struct engine *e, const struct exec
 {
     const struct str *target = recharged ? map_get(&e->charges, x->id) : NULL;
     if (target == NULL)
-        return x->job->v.def->track->breaker;
+        return x->job->v.def->rules.track->breaker;
     return target->len == 0 ? NULL : strmap_get(&e->ready.breakers.by_target, *target);
 }
 
@@ -178,8 +178,8 @@ void charge_drop(struct engine *e, const struct exec *x)
 
 void breaker_edited(struct engine *e, struct job *job, const struct definition *old)
 {
-    const struct breaker *before = old->track->breaker;
-    if (before == job->v.def->track->breaker || PLANTED(edit_moves_blame))
+    const struct breaker *before = old->rules.track->breaker;
+    if (before == job->v.def->rules.track->breaker || PLANTED(edit_moves_blame))
         return;
     LIST_EACH(&job->execs, node)
     {

@@ -248,7 +248,7 @@ struct need {
 static bool was_in(const struct exec *x, const struct queue *q)
 {
     const struct job *job = x->job;
-    return (job->touched != NULL ? job->touched->before.job.def : job->v.def)->queue == q;
+    return (job->touched != NULL ? job->touched->before.job.def : job->v.def)->rules.queue == q;
 }
 
 static bool is_unfinished(enum exec_state state)
@@ -264,7 +264,7 @@ static void add_turn(const struct engine *e, const struct queue *q, struct need 
         if (t->thing != THING_EXEC)
             continue;
         const struct exec *x = t->exec;
-        bool is_in = x->job->v.def->queue == q;
+        bool is_in = x->job->v.def->rules.queue == q;
         need->unfinished -= was_in(x, q) && t->stored && is_unfinished(t->before.exec.state);
         need->unfinished += is_in && is_unfinished(x->v.state);
         need->letters += is_in && exec_is_dead(x);

@@ -233,7 +233,7 @@ static void inherit_alive(struct engine *newer, const struct engine *former)
 
 void engine_inherit(struct engine *newer, const struct engine *former)
 {
-    assert(newer->turn.arena == NULL);
+    assert(!in_turn(newer));
     inherit_alive(newer, former);
     MAP_EACH(&former->workers, slot) inherit_worker(newer, slot->value);
     MAP_EACH(&former->execs, slot)

@@ -11,6 +11,7 @@
 #include "engine/ready/queues.h"
 #include "engine/ready/ready.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,7 @@ static struct permit *permit_new(struct engine *e, struct home *home, uint64_t e
 void permit_free(struct engine *e, struct permit *p)
 {
     struct home *home = p->home;
+    assert(p->touched == NULL);
     permit_unplace(e, p);
     map_remove(&home->permits, p->exec_id);
     free(p);

@@ -19,24 +19,24 @@ enum {
 
 static const struct limit *limit_of(const struct exec *x, unsigned bar)
 {
-    return bar == BARS ? NULL : x->job->v.def->track->bars[bar].limit;
+    return bar == BARS ? NULL : x->job->v.def->rules.track->bars[bar].limit;
 }
 
 static struct str key_of(const struct exec *x, unsigned bar)
 {
-    return bar == BARS ? x->job->v.def->queue->home_key : limit_home_key(limit_of(x, bar));
+    return bar == BARS ? x->job->v.def->rules.queue->home_key : limit_home_key(limit_of(x, bar));
 }
 
 static uint32_t home_of(const struct exec *x, unsigned bar)
 {
-    return bar == BARS ? x->job->v.def->queue->home : limit_of(x, bar)->home;
+    return bar == BARS ? x->job->v.def->rules.queue->home : limit_of(x, bar)->home;
 }
 
 static bool is_limited(const struct exec *x, unsigned bar)
 {
     const struct limit *limit = limit_of(x, bar);
     if (bar == BARS)
-        return x->job->v.def->queue->v.concurrency > 0;
+        return x->job->v.def->rules.queue->v.concurrency > 0;
     return limit != NULL && (bar != BAR_TEAM || limit->v.max > 0);
 }
 
@@ -94,16 +94,16 @@ static struct permit_rec own_row(const struct engine *e, const struct exec *x, u
 
 static uint64_t rank_of(const struct engine *e, const struct exec *x)
 {
-    return ready_rank(&e->ready, x->job->v.def->priority, x->v.ready_ms);
+    return ready_rank(&e->ready, x->job->v.def->rules.priority, x->v.ready_ms);
 }
 
 static int64_t max_of(const struct exec *x, unsigned bar)
 {
-    const struct bar *bars = x->job->v.def->track->bars;
+    const struct bar *bars = x->job->v.def->rules.track->bars;
     return bar == BAR_RATE          ? bars[bar].interval_us
            : bar == BAR_CONCURRENCY ? bars[bar].max
            : bar == BAR_TEAM        ? bars[bar].limit->v.max
-                                    : x->job->v.def->queue->v.concurrency;
+                                    : x->job->v.def->rules.queue->v.concurrency;
 }
 
 static void ask_for(struct engine *e, const struct exec *x, unsigned bar, bool runs)

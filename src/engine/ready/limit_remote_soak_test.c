@@ -32,7 +32,8 @@ static void check_limits(const struct soak *s)
                 MAP_EACH(&worlds[i]->engine->execs, slot)
                 {
                     const struct exec *x = slot->value;
-                    const struct limit *limit = x->job->v.def->track->bars[BAR_CONCURRENCY].limit;
+                    const struct limit *limit =
+                        x->job->v.def->rules.track->bars[BAR_CONCURRENCY].limit;
                     count += exec_is_leased(x->v.state) && limit != NULL && str_eq(limit->key, key);
                 }
             }

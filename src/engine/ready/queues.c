@@ -95,24 +95,24 @@ void queue_lend(struct engine *e, struct queue *q, int by)
 
 void permits_take(struct engine *e, struct job *job)
 {
-    job->v.def->queue->held++;
-    if (job->v.def->queue->v.concurrency > 0)
-        settle(e, job->v.def->queue);
-    ready_hold(&e->ready, job->v.def->track);
+    job->v.def->rules.queue->held++;
+    if (job->v.def->rules.queue->v.concurrency > 0)
+        settle(e, job->v.def->rules.queue);
+    ready_hold(&e->ready, job->v.def->rules.track);
 }
 
 void permits_return(struct engine *e, struct job *job)
 {
-    assert(job->v.def->queue->held > 0);
-    job->v.def->queue->held--;
-    if (job->v.def->queue->v.concurrency > 0)
-        settle(e, job->v.def->queue);
-    ready_release(&e->ready, job->v.def->track);
+    assert(job->v.def->rules.queue->held > 0);
+    job->v.def->rules.queue->held--;
+    if (job->v.def->rules.queue->v.concurrency > 0)
+        settle(e, job->v.def->rules.queue);
+    ready_release(&e->ready, job->v.def->rules.track);
 }
 
 void rate_start(struct engine *e, struct job *job)
 {
-    const struct bar *bar = &job->v.def->track->bars[BAR_RATE];
+    const struct bar *bar = &job->v.def->rules.track->bars[BAR_RATE];
     if (bar->limit == NULL || bar->limit->remote)
         return; /* its home has counted it */
     touch_limit(e, bar->limit)->durable = !PLANTED(rate_not_kept);

@@ -44,7 +44,7 @@ static struct str given_up(struct engine *e, const struct exec *x, struct failur
                            struct str error)
 {
     struct str name = failure_name(failure.class);
-    const char *why = x->job->v.def->retry.retry_on != 0 ? "not in retry_on" : "permanent";
+    const char *why = x->job->v.def->rules.retry.retry_on != 0 ? "not in retry_on" : "permanent";
     if (failure.permanent == PERMANENT_YES)
         return error;
     return arena_printf(e->turn.arena, "%.*s; not tried again: %.*s is %s", STR_ARG(error),
@@ -54,7 +54,7 @@ static struct str given_up(struct engine *e, const struct exec *x, struct failur
 /* When the next attempt may begin: as the rules say, and not before the worker asks for it. */
 static int64_t next_attempt_ms(const struct engine *e, const struct exec *x, int64_t after_ms)
 {
-    int64_t delay_ms = retry_delay_ms(&x->job->v.def->retry, x->v.attempts, x->id);
+    int64_t delay_ms = retry_delay_ms(&x->job->v.def->rules.retry, x->v.attempts, x->id);
     if (PLANTED(backoff_forgotten))
         delay_ms = 0;
     if (after_ms > e->options.retry_after_max_ms)
@@ -69,7 +69,7 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
                                  struct failure failure, int64_t after_ms, struct str error)
 {
     enum exec_event last = outcome == OUTCOME_TIMEOUT ? EV_EXPIRE : EV_EXHAUST;
-    const struct retry *retry = &x->job->v.def->retry;
+    const struct retry *retry = &x->job->v.def->rules.retry;
     bool blameless = !failure_blames_target(failure) && !PLANTED(permanent_blames_target);
     if (x->v.attempts > retry->max_retries)
         return (struct move){
@@ -178,7 +178,7 @@ static struct move move_after(struct engine *e, const struct worker *w, struct e
     if (end->outcome == OUTCOME_TIMEOUT)
         failure.class = FAILURE_TIMEOUT;
     end->class = failure.class;
-    if (end->outcome == OUTCOME_FAILED && is_hopeless(&x->job->v.def->retry, failure))
+    if (end->outcome == OUTCOME_FAILED && is_hopeless(&x->job->v.def->rules.retry, failure))
         end->outcome = OUTCOME_PERMANENT;
     return after_failure(e, x, end->outcome, failure, result->retry_after_ms, result->error);
 }
@@ -331,7 +331,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
 static struct move after_time(struct engine *e, const struct exec *x, struct str *error)
 {
     char text[WHEN_TEXT_MAX];
-    duration_format(text, x->job->v.def->timeout_ms);
+    duration_format(text, x->job->v.def->rules.timeout_ms);
     *error = arena_printf(e->turn.arena, "ended by the server, past its timeout of %s", text);
     return after_failure(e, x, OUTCOME_TIMEOUT, (struct failure){.class = FAILURE_TIMEOUT}, 0,
                          *error);

@@ -1,4 +1,4 @@
-/* workers.h - workers: registration, polls, parking, draining. */
+/* workers.h - workers in memory: their polls, parking, draining. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"
@@ -49,9 +49,6 @@ struct worker {
     char name[];
 };
 
-/* Asks for the worker that a registration declares dead. */
-void ask_of_hello(struct engine *e, struct command *cmd, struct question_list *list);
-void decide_register(struct engine *e, struct command *cmd);
 /* Asks for the worker when another server has registered it, and about its results. */
 void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_poll(struct engine *e, struct command *cmd);

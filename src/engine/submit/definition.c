@@ -7,6 +7,8 @@
 #include "engine/ready/ready.h"
 #include "engine/time/calendars.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +26,13 @@ static size_t schedule_bytes(const struct definition *def)
     return def->schedule == NULL ? 0 : sizeof *def->schedule;
 }
 
-/* All that it says. Bytes that differ by chance would keep two apart that are the same, no more. */
+/* The schedule stands right behind the rules, so both are one key. */
 static struct str key_of(const struct definition *def)
 {
-    const char *from = (const char *)&def->version;
-    return str_of(from, (size_t)(def->tail - from) + schedule_bytes(def));
+    static_assert(offsetof(struct definition, tail) ==
+                      offsetof(struct definition, rules) + sizeof def->rules,
+                  "a gap between rules and tail would be part of the key");
+    return str_of((const char *)&def->rules, sizeof def->rules + schedule_bytes(def));
 }
 
 static void set_schedule(struct definition *def, const struct job_rec *rec,
@@ -47,8 +51,8 @@ static void set_texts(struct definition *def, const struct job_rec *rec, size_t 
     struct buf text = {.ptr = def->tail + schedule_bytes(def), .cap = len, .max = len};
     buf_add(&text, rec->spec);
     buf_add(&text, rec->payload);
-    def->spec_len = (uint32_t)rec->spec.len;
-    def->payload_len = (uint32_t)rec->payload.len;
+    def->rules.spec_len = (uint32_t)rec->spec.len;
+    def->rules.payload_len = (uint32_t)rec->payload.len;
 }
 
 /* The one that is there already instead, if there is one. */
@@ -59,8 +63,8 @@ static struct definition *share(struct engine *e, struct definition *take_def)
         strmap_put(&e->definitions, key_of(take_def), take_def);
         return take_def;
     }
-    ready_leave(&e->ready, take_def->track);
-    queue_leave(e, take_def->queue);
+    ready_leave(&e->ready, take_def->rules.track);
+    queue_leave(e, take_def->rules.queue);
     free(take_def);
     same->users++;
     return same;
@@ -90,21 +94,21 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     struct definition *def = mem_new(sizeof *def + schedule_len + len);
     def->users = 1;
     def->common = is_common(len, rules);
-    def->version = rec->version;
-    def->priority = rules->priority;
-    def->queue = queue_use(e, rules->queue);
-    def->track = track;
-    queue_join(e, def->queue, track->lane);
-    def->retry = rules->retry;
-    def->timeout_ms = rules->timeout_ms;
-    def->unique = own_unique(&rules->unique);
-    def->misfire = rules->misfire;
-    def->overlap = rules->overlap;
-    def->delayed = rules->delayed;
-    def->start_within_ms = rules->start_within_ms;
-    def->expires_in_ms = rules->expires_in_ms;
-    def->sla = rules->sla;
-    def->calendars = calendars_join(e, rules);
+    def->rules.version = rec->version;
+    def->rules.priority = rules->priority;
+    def->rules.queue = queue_use(e, rules->queue);
+    def->rules.track = track;
+    queue_join(e, def->rules.queue, track->lane);
+    def->rules.retry = rules->retry;
+    def->rules.timeout_ms = rules->timeout_ms;
+    def->rules.unique = own_unique(&rules->unique);
+    def->rules.misfire = rules->misfire;
+    def->rules.overlap = rules->overlap;
+    def->rules.delayed = rules->delayed;
+    def->rules.start_within_ms = rules->start_within_ms;
+    def->rules.expires_in_ms = rules->expires_in_ms;
+    def->rules.sla = rules->sla;
+    def->rules.calendars = calendars_join(e, rules);
     set_schedule(def, rec, rules);
     set_texts(def, len > 0 ? rec : &(struct job_rec){0}, len);
     return def->common ? share(e, def) : def;
@@ -123,37 +127,38 @@ struct definition *definition_wanted(struct engine *e, const struct job_rec *rec
 
 void definition_free(struct engine *e, struct definition *def)
 {
+    assert(def->users > 0);
     if (--def->users > 0)
         return;
     if (def->common)
         strmap_remove(&e->definitions, key_of(def));
-    ready_leave(&e->ready, def->track);
-    queue_leave(e, def->queue);
-    calendars_leave(e, def->calendars);
-    free(def->unique);
+    ready_leave(&e->ready, def->rules.track);
+    queue_leave(e, def->rules.queue);
+    calendars_leave(e, def->rules.calendars);
+    free(def->rules.unique);
     free(def);
 }
 
 struct definition *definition_in_zone(struct engine *e, const struct definition *def,
                                       const struct zone *zone)
 {
-    size_t len = sizeof *def + schedule_bytes(def) + def->spec_len + def->payload_len;
+    size_t len = sizeof *def + schedule_bytes(def) + def->rules.spec_len + def->rules.payload_len;
     struct definition *same = mem_dup(def, len);
     same->users = 1;
     same->schedule = (struct schedule *)same->tail;
     same->schedule->clock.zone = zone;
-    same->calendars = calendars_copy(def->calendars);
-    same->queue->users++;
-    ready_stay(same->track);
+    same->rules.calendars = calendars_copy(def->rules.calendars);
+    same->rules.queue->users++;
+    ready_stay(same->rules.track);
     return same->common ? share(e, same) : same;
 }
 
 struct str definition_spec(const struct definition *def)
 {
-    return str_of(def->tail + schedule_bytes(def), def->spec_len);
+    return str_of(def->tail + schedule_bytes(def), def->rules.spec_len);
 }
 
 struct str definition_payload(const struct definition *def)
 {
-    return str_of(def->tail + schedule_bytes(def) + def->spec_len, def->payload_len);
+    return str_of(def->tail + schedule_bytes(def) + def->rules.spec_len, def->rules.payload_len);
 }

@@ -13,26 +13,33 @@ struct engine;
 struct queue;
 struct track;
 
-struct definition {
-    uint32_t users;
-    bool common;               /* is in engine.definitions, by all that follows the next member */
-    struct schedule *schedule; /* behind the struct; NULL: it runs once */
+/* All of a definition that decides about its job. With the schedule behind it, it is the key by
+ * which definitions are shared: two whose bytes are the same are the same. Padding that differs by
+ * chance keeps two apart that say the same, no more. */
+struct definition_rules {
     uint32_t version;
     int32_t priority;
     struct queue *queue;
-    struct track *track; /* joined for as long as this lives */
+    struct track *track; /* joined for as long as the definition lives */
     struct retry retry;
     int64_t timeout_ms;         /* of an attempt; 0: none */
     struct unique_rule *unique; /* owned, and its key with it; NULL: none */
     struct misfire misfire;
     enum overlap overlap;
-    bool delayed; /* its first execution waits for a while, not for a date */
+    bool delayed; /* the first execution waits for a while, not for a date */
     int64_t start_within_ms;
     int64_t expires_in_ms;
     struct sla sla;                  /* all zero: none */
     struct calendar_list *calendars; /* owned; NULL: it goes by none */
     uint32_t spec_len;               /* 0: fetch it from the store */
     uint32_t payload_len;
+};
+
+struct definition {
+    uint32_t users;
+    bool common;               /* is in engine.definitions, by rules and schedule */
+    struct schedule *schedule; /* at the beginning of tail; NULL: the job runs once */
+    struct definition_rules rules;
     _Alignas(struct schedule) char tail[]; /* the schedule; spec and payload, unless they are too
                                             * large to keep */
 };

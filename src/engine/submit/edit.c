@@ -64,14 +64,14 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
     struct err err;
     if (refuse_over(e, cmd, job))
         return true;
-    if (def->version != cmd->edit.version)
+    if (def->rules.version != cmd->edit.version)
         command_fail(e, cmd, RC_STALE, "the job has version %u by now, not %u",
-                     (unsigned)def->version, (unsigned)cmd->edit.version);
+                     (unsigned)def->rules.version, (unsigned)cmd->edit.version);
     else if (recurs != (def->schedule != NULL))
         command_fail(e, cmd, RC_INVALID,
                      "a job that runs once cannot be made to recur, nor one that recurs to run "
                      "once; cancel it and submit another");
-    else if (!unique_stays(def->unique, &cmd->edit.item->rules.unique))
+    else if (!unique_stays(def->rules.unique, &cmd->edit.item->rules.unique))
         command_fail(
             e, cmd, RC_INVALID,
             "the key of unique work, and how long it is held, cannot be changed; cancel the "
@@ -91,7 +91,7 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
                                           const struct job *job)
 {
     const struct job_rec rec = {
-        .id = job->id, .version = job->v.def->version + 1, .created_ms = job->created_ms};
+        .id = job->id, .version = job->v.def->rules.version + 1, .created_ms = job->created_ms};
     struct slot first;
     struct err err;
     struct definition *def = definition_wanted(e, &rec, &cmd->edit.item->rules, &err);
@@ -113,7 +113,8 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
 /* The rows of executions name queue and priority. */
 static void move_execs(struct engine *e, struct job *job, const struct definition *old)
 {
-    if (old->queue == job->v.def->queue && old->priority == job->v.def->priority)
+    if (old->rules.queue == job->v.def->rules.queue &&
+        old->rules.priority == job->v.def->rules.priority)
         return;
     LIST_EACH(&job->execs, node)
     touch_exec(e, CONTAINER_OF(node, struct exec, sibling))->durable = true;
@@ -129,7 +130,7 @@ static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
     depends_replanned(e, cmd, x);
     if (x->v.state == EXEC_BLOCKED)
         return; /* it is planned when what it waits for is over */
-    bool asks = x->job->v.def->calendars != NULL;
+    bool asks = x->job->v.def->rules.calendars != NULL;
     if (due_ms <= e->now_ms && !asks && depends_begin(e, x))
         return;
     exec_move(e, x,
@@ -188,7 +189,7 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
     job_set_values(e, job, &to);
     permits_of_new(e, job);
     job_set(e, job, job->v.state, STR("edit"), cmd->actor,
-            arena_printf(e->turn.arena, "version %u: %.*s", (unsigned)def->version,
+            arena_printf(e->turn.arena, "version %u: %.*s", (unsigned)def->rules.version,
                          STR_ARG(cmd->edit.what)));
     move_execs(e, job, old);
     plan(e, cmd, job, old);
@@ -205,7 +206,7 @@ static void reply(struct engine *e, struct command *cmd, const struct job *job)
     item->job_id = cmd->reply.job_id = job->id;
     item->created_ms = job->created_ms;
     item->due_ms = x == NULL ? 0 : x->v.due_ms;
-    cmd->reply.version = job->v.def->version;
+    cmd->reply.version = job->v.def->rules.version;
     cmd->reply.job_state = job->v.state;
     command_done(e, cmd);
 }

@@ -130,7 +130,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     if (depends_hold(e, item, x->v.due_ms)) {
         x->v.state = EXEC_BLOCKED;
         x->v.due_ms = 0;
-    } else if (item->due_ms > e->now_ms || job->v.def->calendars != NULL) {
+    } else if (item->due_ms > e->now_ms || job->v.def->rules.calendars != NULL) {
         x->v.state = EXEC_SCHEDULED;
     } else {
         x->v.state = EXEC_QUEUED;

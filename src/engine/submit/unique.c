@@ -20,7 +20,7 @@
 
 bool unique_held(const struct exec *x)
 {
-    const struct unique_rule *rule = x->job->v.def->unique;
+    const struct unique_rule *rule = x->job->v.def->rules.unique;
     if (rule == NULL || exec_is_final(x->v.state))
         return false;
     return !rule->until_start || x->v.lease.token == 0;
@@ -28,13 +28,13 @@ bool unique_held(const struct exec *x)
 
 void unique_place(struct engine *e, struct exec *x)
 {
-    if (unique_held(x) && strmap_get(&e->uniques, x->job->v.def->unique->key) == NULL)
-        strmap_put(&e->uniques, x->job->v.def->unique->key, x);
+    if (unique_held(x) && strmap_get(&e->uniques, x->job->v.def->rules.unique->key) == NULL)
+        strmap_put(&e->uniques, x->job->v.def->rules.unique->key, x);
 }
 
 void unique_unplace(struct engine *e, struct exec *x)
 {
-    const struct unique_rule *rule = x->job->v.def->unique;
+    const struct unique_rule *rule = x->job->v.def->rules.unique;
     if (rule != NULL && strmap_get(&e->uniques, rule->key) == x)
         strmap_remove(&e->uniques, rule->key);
 }
@@ -44,7 +44,7 @@ void unique_release(struct engine *e, const struct exec *x)
     if (PLANTED(unique_not_freed_on_cancel) && x->v.state == EXEC_CANCELLED)
         return;
     *VEC_PUSH(e->turn.arena, &e->turn.released) = (struct claim){
-        .kind = CLAIM_UNIQUE, .key = x->job->v.def->unique->key, .holder = x->job->id};
+        .kind = CLAIM_UNIQUE, .key = x->job->v.def->rules.unique->key, .holder = x->job->id};
 }
 
 /* ---- asking */

@@ -53,7 +53,7 @@ static void check_nobody_waits_in_vain(const struct engine *e)
 /* The first limit of what runs that nobody was told of stands among the dues. */
 static void check_sla(const struct engine *e, const struct exec *x)
 {
-    const struct sla *sla = &x->job->v.def->sla;
+    const struct sla *sla = &x->job->v.def->rules.sla;
     const struct exec_values *v = &x->v;
     bool runs = v->sla_since_ms > 0;
     bool warns = runs && sla->expected_ms > 0 && !(v->sla_marks & SLA_WARNED);
@@ -178,7 +178,7 @@ static size_t users_of(const struct engine *e, const struct queue *q)
     MAP_EACH(&e->jobs, slot)
     {
         struct definition *def = ((struct job *)slot->value)->v.def;
-        if (def->queue == q)
+        if (def->rules.queue == q)
             map_put(&seen, (uintptr_t)def, def);
     }
     size_t users = seen.len + (strmap_get(&e->homes, q->home_key) != NULL);
@@ -207,8 +207,8 @@ static void check_queues(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
-            held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
-            lent += exec_has_permits(x) && x->job->v.def->queue == q;
+            held += exec_is_leased(x->v.state) && x->job->v.def->rules.queue == q;
+            lent += exec_has_permits(x) && x->job->v.def->rules.queue == q;
         }
         const struct home *home = strmap_get(&e->homes, q->home_key);
         lent += home == NULL ? 0 : granted_by(home);
@@ -234,7 +234,7 @@ static void check_permits(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
-            const struct bar *bars = x->job->v.def->track->bars;
+            const struct bar *bars = x->job->v.def->rules.track->bars;
             bool of = bars[BAR_CONCURRENCY].limit == limit || bars[BAR_TEAM].limit == limit;
             held += exec_is_leased(x->v.state) && of;
             lent += exec_has_permits(x) && (of || (bars[BAR_RATE].limit == limit && limit->remote));

@@ -13,7 +13,7 @@ static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
 {
     assert_int_equal(x->job->id, rec->job_id);
     assert_int_equal(x->v.state, rec->state);
-    assert_int_equal(x->job->v.def->priority, rec->priority);
+    assert_int_equal(x->job->v.def->rules.priority, rec->priority);
     assert_int_equal(x->retry_of, rec->retry_of);
     assert_int_equal(x->first, rec->first);
     assert_int_equal(x->origin, rec->origin);
@@ -132,7 +132,7 @@ static void check_same_calendars(const struct engine *e, const struct table *t)
     MAP_EACH(&e->jobs, slot)
     {
         const struct job *job = slot->value;
-        const struct calendar_list *list = job->v.def->calendars;
+        const struct calendar_list *list = job->v.def->rules.calendars;
         for (size_t i = 0; list != NULL && i < list->count; i++) {
             char key[300];
             snprintf(key, sizeof key, "%.*s|%" PRIu64, STR_ARG(list->items[i].calendar->name),
@@ -191,9 +191,9 @@ static void check_same(const struct engine *e, const struct table *t)
         assert_int_equal(x->job->v.last_exec, job_rec->last_exec);
         assert_int_equal(x->job->v.finished_ms, job_rec->finished_ms);
         assert_true(str_eq(job_name(x->job), job_rec->name));
-        assert_true(str_eq(x->job->v.def->queue->name, rec->queue));
+        assert_true(str_eq(x->job->v.def->rules.queue->name, rec->queue));
         assert_true(str_eq(job_rec->queue, rec->queue));
-        assert_int_equal(x->job->v.def->version, job_rec->version);
+        assert_int_equal(x->job->v.def->rules.version, job_rec->version);
     }
     assert_int_equal(e->execs.len, near);
     assert_int_equal(e->charges.len, charged);
@@ -362,7 +362,7 @@ static void check_uniques(const struct engine *e, const struct table *t)
         const struct exec *x = slot->value;
         if (!unique_held(x))
             continue;
-        struct str key = x->job->v.def->unique->key;
+        struct str key = x->job->v.def->rules.unique->key;
         const struct claim *claim = strmap_get(&t->claims[CLAIM_UNIQUE], key);
         assert_ptr_equal(strmap_get(&e->uniques, key), x);
         assert_non_null(claim);

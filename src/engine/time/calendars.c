@@ -142,7 +142,7 @@ static const struct zone *zone_of(const struct schedule *schedule)
 
 struct ruling calendars_rule(const struct job *job, int64_t at_ms)
 {
-    const struct calendar_list *list = job->v.def->calendars;
+    const struct calendar_list *list = job->v.def->rules.calendars;
     struct almanac_use uses[SPEC_CALENDARS_MAX];
     if (list == NULL)
         return (struct ruling){.verdict = CALENDAR_FREE};
@@ -248,7 +248,7 @@ void calendars_preview(struct engine *e, struct command *cmd, struct submission 
     (void)e;
     item->notes = NULL;
     item->note_count = 0;
-    if (job->v.def->calendars == NULL || schedule == NULL || !schedule_first(schedule, &slot))
+    if (job->v.def->rules.calendars == NULL || schedule == NULL || !schedule_first(schedule, &slot))
         return;
     struct slot_note *notes = ARENA_ARRAY(cmd->arena, struct slot_note, PREVIEW_MAX);
     item->notes = notes;
@@ -281,9 +281,9 @@ void calendars_seal(struct engine *e, const struct touched *t)
     if (did == does && before->def == after->def)
         return;
     if (did)
-        note_uses(e, t->job, before->def->calendars, true);
+        note_uses(e, t->job, before->def->rules.calendars, true);
     if (does)
-        note_uses(e, t->job, after->def->calendars, false);
+        note_uses(e, t->job, after->def->rules.calendars, false);
 }
 
 struct calendar_change calendar_changed(const struct touched *t)
@@ -320,6 +320,7 @@ static struct book *book_read(struct engine *e, const struct calendar_rec *rec, 
 
 void engine_settings_begin(struct engine *e)
 {
+    assert(!in_turn(e));
     e->readings++;
 }
 

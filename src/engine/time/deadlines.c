@@ -37,7 +37,8 @@ static bool has_yet_to_start(const struct exec *x)
 static bool has_deadlines(const struct exec *x)
 {
     const struct definition *def = x->job->v.def;
-    return (def->start_within_ms != 0 || def->expires_in_ms != 0) && has_yet_to_start(x);
+    return (def->rules.start_within_ms != 0 || def->rules.expires_in_ms != 0) &&
+           has_yet_to_start(x);
 }
 
 static bool is_ahead(const struct exec *x)
@@ -47,13 +48,13 @@ static bool is_ahead(const struct exec *x)
 
 static int64_t late_ms(const struct exec *x)
 {
-    int64_t within_ms = x->job->v.def->start_within_ms;
+    int64_t within_ms = x->job->v.def->rules.start_within_ms;
     return within_ms == 0 || x->v.late ? NO_DEADLINE_MS : promised_ms(x) + within_ms;
 }
 
 int64_t expiry_ms(const struct exec *x)
 {
-    int64_t in_ms = x->job->v.def->expires_in_ms;
+    int64_t in_ms = x->job->v.def->rules.expires_in_ms;
     if (PLANTED(expiry_lost_at_restart) && x->v.lease.inherited)
         return NO_DEADLINE_MS;
     return in_ms == 0 || !has_yet_to_start(x) ? NO_DEADLINE_MS : promised_ms(x) + in_ms;
@@ -81,7 +82,7 @@ static struct str why(struct engine *e, const struct exec *x, const char *what, 
     const char *state = waits[x->v.state];
     if (x->job->v.state == JOB_PAUSED)
         state = waits[EXEC_SCHEDULED];
-    else if (x->job->v.def->queue->v.paused && x->v.state == EXEC_QUEUED)
+    else if (x->job->v.def->rules.queue->v.paused && x->v.state == EXEC_QUEUED)
         state = "its queue is paused";
     else if (exec_is_held(x))
         state = "a calendar held it";
@@ -116,9 +117,9 @@ bool deadline_pass(struct engine *e, struct exec *x)
     if (steps_hold_deadlines(e)) /* it has not moved with the clock yet */
         return false;
     if (has_come(e, late_ms(x)))
-        be_late(e, x, why(e, x, "it was to start within", def->start_within_ms));
+        be_late(e, x, why(e, x, "it was to start within", def->rules.start_within_ms));
     if (!has_come(e, expiry_ms(x)))
         return false;
-    move(e, x, EV_OVERDUE, why(e, x, "it expires after", def->expires_in_ms));
+    move(e, x, EV_OVERDUE, why(e, x, "it expires after", def->rules.expires_in_ms));
     return true;
 }

@@ -33,7 +33,7 @@ static int64_t actual_ms(const struct engine *e, const struct exec_values *v)
 /* The next limit of the attempt that nobody was told of, as a moment; 0: none. */
 static int64_t next_ms(const struct exec *x, enum sla_event_kind *ret_kind)
 {
-    const struct sla *sla = &x->job->v.def->sla;
+    const struct sla *sla = &x->job->v.def->rules.sla;
     const struct exec_values *v = &x->v;
     if (v->sla_since_ms == 0)
         return 0;
@@ -48,7 +48,7 @@ static int64_t next_ms(const struct exec *x, enum sla_event_kind *ret_kind)
 
 bool sla_was_over(const struct exec *x, int64_t wall_ms)
 {
-    int64_t max_ms = limit_ms(&x->v, x->job->v.def->sla.max_ms);
+    int64_t max_ms = limit_ms(&x->v, x->job->v.def->rules.sla.max_ms);
     return max_ms == 0 || x->v.sla_since_ms + max_ms <= wall_ms;
 }
 
@@ -63,7 +63,7 @@ int64_t sla_next_ms(const struct exec *x)
 static struct sla_event_rec *add_event(struct engine *e, const struct exec *x,
                                        enum sla_event_kind kind)
 {
-    const struct sla *sla = &x->job->v.def->sla;
+    const struct sla *sla = &x->job->v.def->rules.sla;
     struct sla_event_rec *event = VEC_PUSH(e->turn.arena, &e->turn.sla_events);
     *event = (struct sla_event_rec){
         .id = id_next(&e->ids, e->now_ms, id_bucket(x->job->id)),
@@ -76,7 +76,7 @@ static struct sla_event_rec *add_event(struct engine *e, const struct exec *x,
         .expected_ms = limit_ms(&x->v, sla->expected_ms),
         .max_ms = limit_ms(&x->v, sla->max_ms),
         .actual_ms = actual_ms(e, &x->v),
-        .queue = x->job->v.def->queue->name,
+        .queue = x->job->v.def->rules.queue->name,
     };
     *VEC_PUSH(e->turn.arena, &e->turn.events) = (struct event){
         .at_ms = e->now_ms,
@@ -96,7 +96,7 @@ static struct sla_event_rec *add_event(struct engine *e, const struct exec *x,
 static struct str about(struct engine *e, const struct exec *x, enum sla_event_kind kind)
 {
     char text[WHEN_TEXT_MAX];
-    const struct sla *sla = &x->job->v.def->sla;
+    const struct sla *sla = &x->job->v.def->rules.sla;
     bool warning = kind == SLA_EVENT_WARNING;
     duration_format(text, limit_ms(&x->v, warning ? sla->expected_ms : sla->max_ms));
     return arena_printf(e->turn.arena, "SLA %s of %s exceeded", warning ? "expected" : "max", text);
@@ -104,7 +104,7 @@ static struct str about(struct engine *e, const struct exec *x, enum sla_event_k
 
 struct str sla_error(struct engine *e, const struct exec *x)
 {
-    if (x->job->v.def->sla.max_ms == 0) /* by an edit since */
+    if (x->job->v.def->rules.sla.max_ms == 0) /* by an edit since */
         return STR("SLA max exceeded");
     return about(e, x, SLA_EVENT_VIOLATION);
 }
@@ -113,7 +113,7 @@ static uint8_t marks_after(const struct exec *x, enum sla_event_kind kind, bool 
 {
     if (kind == SLA_EVENT_WARNING)
         return x->v.sla_marks | SLA_WARNED;
-    bool stop = x->job->v.def->sla.policy == SLA_STRICT && !ending;
+    bool stop = x->job->v.def->rules.sla.policy == SLA_STRICT && !ending;
     return (uint8_t)(x->v.sla_marks | SLA_VIOLATED | SLA_BROKEN | (stop ? SLA_STOP : 0));
 }
 
@@ -143,7 +143,7 @@ void sla_due(struct engine *e, struct exec *x)
 
 void sla_begin(const struct engine *e, const struct exec *x, struct exec_values *to)
 {
-    if (!sla_is_set(&x->job->v.def->sla))
+    if (!sla_is_set(&x->job->v.def->rules.sla))
         return;
     if (to->sla_since_ms == 0)
         to->sla_since_ms = e->now_ms > 0 ? e->now_ms : 1;
@@ -161,7 +161,7 @@ void sla_end(struct engine *e, struct exec *x)
             break;
         reach(e, x, kind, true);
     }
-    if ((x->v.sla_marks & SLA_VIOLATED) && sla_is_set(&x->job->v.def->sla))
+    if ((x->v.sla_marks & SLA_VIOLATED) && sla_is_set(&x->job->v.def->rules.sla))
         add_event(e, x, SLA_EVENT_END);
 }
 
@@ -237,7 +237,7 @@ void decide_extend_sla(struct engine *e, struct command *cmd)
     struct exec *x = running(e, cmd, job);
     if (x == NULL)
         return;
-    if (!sla_is_set(&job->v.def->sla) || x->v.sla_since_ms == 0)
+    if (!sla_is_set(&job->v.def->rules.sla) || x->v.sla_since_ms == 0)
         command_fail(e, cmd, RC_CONFLICT, "what runs of the job has no SLA");
     else if (next_ms(x, &kind) == 0)
         command_fail(e, cmd, RC_CONFLICT, "all limits of its SLA are exceeded already");

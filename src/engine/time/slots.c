@@ -150,13 +150,13 @@ static void start(struct engine *e, struct exec *x, bool made_up)
     if (deadline_pass(e, x))
         return; /* it must not start, so it keeps nobody else from that */
     const struct exec *other = slot_under_way(x->job, x);
-    if (other == NULL || x->job->v.def->overlap == OVERLAP_PARALLEL)
+    if (other == NULL || x->job->v.def->rules.overlap == OVERLAP_PARALLEL)
         let_go(e, x, STR("its time has come"));
     else if (made_up)
         block(e, x, other);
-    else if (x->job->v.def->overlap == OVERLAP_QUEUE)
+    else if (x->job->v.def->rules.overlap == OVERLAP_QUEUE)
         wait_behind(e, x, other);
-    else if (x->job->v.def->overlap == OVERLAP_REPLACE)
+    else if (x->job->v.def->rules.overlap == OVERLAP_REPLACE)
         replace(e, x);
     else
         skip(e, x, name_exec(e, "overlap: ", other, " is not over yet"));
@@ -218,7 +218,7 @@ static struct slot_range find_excluded(const struct job *job, const struct slot 
 static bool is_made_up(const struct engine *e, const struct exec *x, const struct slot_range *range)
 {
     int64_t due_ms = x->v.slot_ms + x->job->v.def->schedule->stagger_ms;
-    return x->job->v.def->misfire.policy == MISFIRE_ALL &&
+    return x->job->v.def->rules.misfire.policy == MISFIRE_ALL &&
            (range->count > 1 || x->created_ms >= due_ms || e->now_ms - due_ms > SCHEDULE_STALL_MS);
 }
 
@@ -285,7 +285,7 @@ static void catch_up(struct engine *e, struct job *job, struct exec *x, const st
                      const struct ruling *now)
 {
     struct catch_up plan;
-    schedule_catch_up(job->v.def->schedule, due, e->now_ms, &job->v.def->misfire, &plan);
+    schedule_catch_up(job->v.def->schedule, due, e->now_ms, &job->v.def->rules.misfire, &plan);
     skip_range(e, job, take_for(&plan.expired, &x), &plan.expired,
                STR("missed for longer than its grace"));
     skip_range(e, job, take_for(&plan.passed, &x), &plan.passed,
@@ -303,7 +303,7 @@ static void catch_up(struct engine *e, struct job *job, struct exec *x, const st
 static struct str why_too_late(const struct engine *e, const struct job *job, int64_t end_ms,
                                bool newer_is_due)
 {
-    const struct misfire *misfire = &job->v.def->misfire;
+    const struct misfire *misfire = &job->v.def->rules.misfire;
     int64_t late_ms = e->now_ms - end_ms;
     if (late_ms > misfire->grace_ms)
         return STR("missed for longer than its grace");
@@ -329,7 +329,7 @@ static void end_hold(struct engine *e, struct exec *x, const struct slot *due,
     if (late.len > 0)
         skip(e, x, late);
     else
-        start(e, x, job->v.def->misfire.policy == MISFIRE_ALL && newer_is_due);
+        start(e, x, job->v.def->rules.misfire.policy == MISFIRE_ALL && newer_is_due);
     if (rest.count > 1 && schedule_next(s, due, &rest.first)) {
         rest.count--;
         skip_range(e, job, NULL, &rest, name_exec(e, "held by a calendar, as ", x, " was"));
@@ -389,7 +389,7 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason)
     struct catch_up plan;
     if (schedule_due_ms(job->v.def->schedule, &due) > e->now_ms)
         return; /* nothing was missed */
-    schedule_catch_up(job->v.def->schedule, &due, e->now_ms, &job->v.def->misfire, &plan);
+    schedule_catch_up(job->v.def->schedule, &due, e->now_ms, &job->v.def->rules.misfire, &plan);
     struct slot_range missed = {
         .first = due,
         .last = plan.fire.count > 0     ? plan.fire.last
@@ -571,5 +571,5 @@ struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_r
 
 const struct exec *slot_in_the_way(const struct job *job)
 {
-    return job->v.def->overlap == OVERLAP_SKIP ? slot_under_way(job, NULL) : NULL;
+    return job->v.def->rules.overlap == OVERLAP_SKIP ? slot_under_way(job, NULL) : NULL;
 }

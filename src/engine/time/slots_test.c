@@ -497,8 +497,8 @@ TEST(texts_are_kept_in_memory_only_when_the_first_slot_is_near)
     const struct submission *near = SUBMIT(&w, .every_ms = MINUTE_MS);
     const struct submission *far = SUBMIT(&w, .every_ms = HOUR_MS / 2);
     world_turn(&w);
-    assert_true(exec_of(&w, near->exec_id)->job->v.def->spec_len > 0);
-    assert_int_equal(exec_of(&w, far->exec_id)->job->v.def->spec_len, 0);
+    assert_true(exec_of(&w, near->exec_id)->job->v.def->rules.spec_len > 0);
+    assert_int_equal(exec_of(&w, far->exec_id)->job->v.def->rules.spec_len, 0);
 }
 
 TEST(what_is_run_again_keeps_its_slot)

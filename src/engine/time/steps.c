@@ -93,7 +93,7 @@ static bool owns_first(const struct engine *e)
 
 static bool is_delayed(const struct exec *x)
 {
-    return x->job->v.def->delayed && x->origin == ORIGIN_ONCE && x->retry_of == 0 &&
+    return x->job->v.def->rules.delayed && x->origin == ORIGIN_ONCE && x->retry_of == 0 &&
            (x->v.state == EXEC_SCHEDULED || x->v.state == EXEC_BLOCKED);
 }
 

@@ -295,8 +295,8 @@ struct calendar_use {
 
 enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that the rest gets less */
 
-/* A stretch of the past: all that has ended in these partitions with an id behind the first and up to the
- * second is forgotten, now or before, but for what stays. */
+/* A stretch of the past: all that has ended in these partitions with an id behind the first and up
+ * to the second is forgotten, now or before, but for what stays. */
 struct past {
     struct partition_set of;
     uint64_t after_id;
@@ -305,7 +305,8 @@ struct past {
     size_t stay_count;
 };
 
-/* That deletions wait since then: the clock was set far, or was not where it should be at a start. */
+/* That deletions wait since then: the clock was set far, or was not where it should be at a
+ * start. */
 struct clock_rec {
     int64_t at_ms; /* by the clock as it went on; 0: there is nothing to keep */
     int64_t by_ms;
@@ -320,92 +321,98 @@ struct queue_gone {
                     * never fall; not when it was wanted again in the turn that deleted it */
 };
 
+/* The arrays of a delta, once: P(one, many, type, alone) is `const type *many` and `one_count`.
+ * alone: a turn is kept for it even when nothing else has changed; numbers follow from the rest,
+ * and are not worth a commit of their own. struct delta, delta_is_empty and the `mem` store expand
+ * these lists; a store may keep the parts in this order. */
+#define DELTA_WORK(P)                                                                              \
+    P(job, jobs, struct job_change, true)                                                          \
+    P(exec, execs, struct exec_change, true)                                                       \
+    P(attempt, attempts, struct attempt_rec, true)                                                 \
+    /* added, or their state changed */                                                            \
+    P(dependency, dependencies, struct dependency_rec, true)                                       \
+    /* removed, before others are added */                                                         \
+    P(letter_gone, letters_gone, struct letter_place, true)                                        \
+    P(letter, letters, struct letter_rec, true)                                                    \
+    /* added or replaced, or forgotten */                                                          \
+    P(operation, operations, struct operation_change, true)
+
+#define DELTA_CLAIMS(P)                                                                            \
+    /* added or replaced in this order, whoever had them */                                        \
+    P(claim, claims, struct claim, true)                                                           \
+    /* after those: removed where the holder still is the one named */                             \
+    P(released, released, struct claim, true)
+
+#define DELTA_SETTINGS(P)                                                                          \
+    P(worker, workers, struct worker_change, true)                                                 \
+    /* these two: added or replaced */                                                             \
+    P(queue, queues, struct queue_rec, true)                                                       \
+    P(team, teams, struct team_rec, true)                                                          \
+    P(rate, rates, struct rate_change, true)                                                       \
+    /* added or replaced; a closed one is forgotten */                                             \
+    P(breaker, breakers, struct breaker_rec, true)                                                 \
+    P(calendar, calendars, struct calendar_change, true)                                           \
+    /* in this order */                                                                            \
+    P(calendar_use, calendar_uses, struct calendar_use, true)
+
+#define DELTA_MAIL(P)                                                                              \
+    /* ids of rows that this turn acted upon: deleted. RC_CONFLICT when one is not there */        \
+    P(mail_read, mail_read, uint64_t, true)                                                        \
+    /* to be sent; the store gives them ids that grow in this order */                             \
+    P(mail, mail, struct inbox_rec, true)                                                          \
+    /* these two: added or replaced, or forgotten */                                               \
+    P(waiter, waiters, struct waiter_change, true)                                                 \
+    P(permit, permits, struct permit_change, true)                                                 \
+    /* new; older ones than rejected_from_ms go when there is one */                               \
+    P(rejected, rejected, struct rejected_rec, true)
+
+#define DELTA_REPORTS(P)                                                                           \
+    /* these two: new */                                                                           \
+    P(sla_event, sla_events, struct sla_event_rec, true)                                           \
+    P(alert, alerts, struct alert_rec, true)                                                       \
+    /* of alerts that are there; others are passed over */                                         \
+    P(alert_mark, alert_marks, struct alert_mark, true)                                            \
+    /* these two: numbers to add */                                                                \
+    P(counter, counters, struct counter, false)                                                    \
+    P(tally, tallies, struct tally, false)
+
+/* Deleted when all else is kept. */
+#define DELTA_GONE(P)                                                                              \
+    P(queue_gone, queues_gone, struct queue_gone, true)                                            \
+    /* ended executions, with attempts and SLA events; the last one of a job that is over takes */ \
+    /* the job and its dependencies along */                                                       \
+    P(forgotten, forgotten, uint64_t, true)                                                        \
+    P(alert_gone, alerts_gone, uint64_t, true)                                                     \
+    /* rows; their numbers do not matter */                                                        \
+    P(tally_gone, tallies_gone, struct tally, true)
+
+#define DELTA_PARTS(P)                                                                             \
+    DELTA_WORK(P)                                                                                  \
+    DELTA_CLAIMS(P)                                                                                \
+    DELTA_SETTINGS(P)                                                                              \
+    DELTA_MAIL(P)                                                                                  \
+    DELTA_REPORTS(P)                                                                               \
+    DELTA_GONE(P)
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
-    const struct job_change *jobs;
-    size_t job_count;
-    const struct exec_change *execs;
-    size_t exec_count;
-    const struct attempt_rec *attempts;
-    size_t attempt_count;
-    const struct claim *claims; /* added or replaced in this order, whoever had them */
-    size_t claim_count;
-    const struct claim *released; /* after those: removed only where the holder still is the one
-                                   * named, so who passed a key on and who has it go together */
-    size_t released_count;
+#define DELTA_MEMBER(one, many, type, alone)                                                       \
+    const type *many;                                                                              \
+    size_t one##_count;
+    DELTA_PARTS(DELTA_MEMBER)
+#undef DELTA_MEMBER
     int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
                             * oldest of them, CLAIM_SWEEP and twice as many as the turn took */
-    const struct worker_change *workers;
-    size_t worker_count;
-    const struct queue_rec *queues; /* added or replaced */
-    size_t queue_count;
-    const struct queue_gone *queues_gone; /* forgotten, when all else is kept */
-    size_t queue_gone_count;
-    const struct team_rec *teams; /* the same */
-    size_t team_count;
-    const struct rate_change *rates;
-    size_t rate_count;
-    const struct breaker_rec *breakers; /* added or replaced; a closed one is forgotten */
-    size_t breaker_count;
-    const struct alert_rec *alerts; /* new */
-    size_t alert_count;
-    const struct alert_mark *alert_marks; /* of those that are there; others are passed over */
-    size_t alert_mark_count;
-    const uint64_t *alerts_gone; /* to be deleted, when all else is kept */
-    size_t alert_gone_count;
-    const struct sla_event_rec *sla_events; /* new */
-    size_t sla_event_count;
-    const struct dependency_rec *dependencies; /* added, or their state changed */
-    size_t dependency_count;
-    const struct letter_rec *letters; /* added */
-    size_t letter_count;
-    const struct letter_place *letters_gone; /* removed, before others are added */
-    size_t letter_gone_count;
-    const struct operation_change *operations; /* added or replaced, or forgotten */
-    size_t operation_count;
-    /* Ended executions to be deleted, with their attempts and SLA events, when all else is kept. A
-     * job that is over goes with the last of its executions, and with it what it waited for. */
-    const uint64_t *forgotten;
-    size_t forgotten_count;
-    struct past past; /* where they were looked for */
-    const struct calendar_change *calendars;
-    size_t calendar_count;
-    const struct calendar_use *calendar_uses; /* in this order */
-    size_t calendar_use_count;
-    const struct inbox_rec *mail; /* to be sent; the store gives them ids that grow in this order */
-    size_t mail_count;
-    const uint64_t *mail_read; /* ids of rows that were told in this turn: deleted. RC_CONFLICT
-                                * when one is not there (any more) */
-    size_t mail_read_count;
-    const struct waiter_change *waiters; /* added or replaced, or forgotten */
-    size_t waiter_count;
-    const struct permit_change *permits; /* the same */
-    size_t permit_count;
-    const struct rejected_rec
-        *rejected; /* new; older ones than rejected_from_ms go when there is one */
-    size_t rejected_count;
     int64_t rejected_from_ms;
-    const struct counter *counters;
-    size_t counter_count;
-    const struct tally *tallies; /* what to add */
-    size_t tally_count;
-    struct clock_rec clock;           /* takes the place of the one that is there */
-    const struct tally *tallies_gone; /* rows to be deleted, when all else is kept; their numbers do
-                                       * not matter */
-    size_t tally_gone_count;
+    struct past past;       /* where the forgotten executions were looked for */
+    struct clock_rec clock; /* takes the place of the one that is there */
 };
 
 static inline bool delta_is_empty(const struct delta *d)
 {
-    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->claim_count +
-               d->worker_count + d->queue_count + d->team_count + d->rate_count + d->breaker_count +
-               d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
-               d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
-               d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
-               d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
-               d->tally_gone_count + d->queue_gone_count + (d->past.to_id != 0) +
-               (d->clock.at_ms != 0) ==
-           0;
+#define DELTA_COUNT(one, many, type, alone) +((alone) ? d->one##_count : 0)
+    return 0 DELTA_PARTS(DELTA_COUNT) == 0 && d->past.to_id == 0 && d->clock.at_ms == 0;
+#undef DELTA_COUNT
 }
 
 /* Something that every server has to know: they read the settings again. */

@@ -68,6 +68,12 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
 
 /* ---- then: make it so. Nothing below can fail. */
 
+/* The tables that a delta is applied to: those of the handle, or those that follow them. */
+struct applying {
+    struct mem_store *m;
+    const struct ownership *own;
+};
+
 void mem_raise_newest(struct mem_store *m, uint64_t id)
 {
     struct mem_partition *p = &m->partitions[partition_of(m->partition_count, id)];
@@ -85,8 +91,9 @@ static void redefine_job(struct job_rec *job, const struct job_rec *to)
     job->changed_ms = to->changed_ms;
 }
 
-static void apply_job(struct mem_store *m, const struct job_change *change)
+static void apply_job(const struct applying *a, const struct job_change *change)
 {
+    struct mem_store *m = a->m;
     const struct job_rec *to = &change->job;
     struct job_rec *job = map_get(&m->jobs, to->id);
     if (job == NULL) {
@@ -159,12 +166,12 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     map_put(&m->history, to->id, exec);
 }
 
-static void apply_exec(struct mem_store *m, const struct exec_change *change)
+static void apply_exec(const struct applying *a, const struct exec_change *change)
 {
     if (change->kind == CHANGE_INSERT || change->kind == CHANGE_RECORD)
-        insert_exec(m, change);
+        insert_exec(a->m, change);
     else
-        update_exec(m, change);
+        update_exec(a->m, change);
 }
 
 /* Makes room for a token, in the order of tokens. One that is there already gives up its place. */
@@ -184,8 +191,9 @@ static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t tok
     return &list->attempts[at];
 }
 
-static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt)
+static void apply_attempt(const struct applying *a, const struct attempt_rec *attempt)
 {
+    struct mem_store *m = a->m;
     struct attempt_list *list = map_get(&m->attempts, attempt->exec_id);
     if (list == NULL) {
         list = MEM_NEW(struct attempt_list);
@@ -197,8 +205,9 @@ static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt
     place->tail = kept_text(attempt->tail);
 }
 
-static void release_claim(struct mem_store *m, const struct claim *released)
+static void apply_released(const struct applying *a, const struct claim *released)
 {
+    struct mem_store *m = a->m;
     const struct claim *claim = strmap_get(&m->claims[released->kind], released->key);
     if (claim == NULL || claim->holder != released->holder)
         return;
@@ -238,8 +247,9 @@ static void sweep_claims(const struct mem_handle *h, struct mem_store *m, const 
         kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }
 
-static void apply_worker(struct mem_store *m, const struct worker_change *change)
+static void apply_worker(const struct applying *a, const struct worker_change *change)
 {
+    struct mem_store *m = a->m;
     uint64_t id = change->worker.id;
     kept_worker_free(map_remove(&m->workers, id));
     if (change->forget)
@@ -248,22 +258,25 @@ static void apply_worker(struct mem_store *m, const struct worker_change *change
     mem_raise_newest(m, id);
 }
 
-static void apply_queue(struct mem_store *m, const struct queue_rec *queue)
+static void apply_queue(const struct applying *a, const struct queue_rec *queue)
 {
+    struct mem_store *m = a->m;
     kept_queue_free(strmap_remove(&m->queues, queue->name));
     struct queue_rec *kept = kept_queue(queue);
     strmap_put(&m->queues, kept->name, kept);
 }
 
-static void apply_team(struct mem_store *m, const struct team_rec *team)
+static void apply_team(const struct applying *a, const struct team_rec *team)
 {
+    struct mem_store *m = a->m;
     kept_team_free(strmap_remove(&m->teams, team->name));
     struct team_rec *kept = kept_team(team);
     strmap_put(&m->teams, kept->name, kept);
 }
 
-static void apply_rate(struct mem_store *m, const struct rate_change *change)
+static void apply_rate(const struct applying *a, const struct rate_change *change)
 {
+    struct mem_store *m = a->m;
     kept_rate_free(strmap_remove(&m->rates, change->rate.key));
     if (change->forget)
         return;
@@ -271,8 +284,9 @@ static void apply_rate(struct mem_store *m, const struct rate_change *change)
     strmap_put(&m->rates, kept->key, kept);
 }
 
-static void apply_alert_mark(struct mem_store *m, const struct alert_mark *mark)
+static void apply_alert_mark(const struct applying *a, const struct alert_mark *mark)
 {
+    struct mem_store *m = a->m;
     struct alert_rec *alert = map_get(&m->alerts, mark->id);
     if (alert != NULL)
         alert->state = mark->state;
@@ -280,9 +294,10 @@ static void apply_alert_mark(struct mem_store *m, const struct alert_mark *mark)
 
 /* Each server sees its own calls: the row is that of its lowest partition, which may have been another
  * when the row was put. */
-static void apply_breaker(struct mem_store *m, const struct ownership *own,
-                          const struct breaker_rec *breaker)
+static void apply_breaker(const struct applying *a, const struct breaker_rec *breaker)
 {
+    const struct ownership *own = a->own;
+    struct mem_store *m = a->m;
     bool closed = breaker->state == BREAKER_CLOSED;
     for (uint32_t i = 0; i < own->partitions; i++) {
         if (own->epochs[i] == 0)
@@ -296,8 +311,9 @@ static void apply_breaker(struct mem_store *m, const struct ownership *own,
     }
 }
 
-static void apply_dependency(struct mem_store *m, const struct dependency_rec *rec)
+static void apply_dependency(const struct applying *a, const struct dependency_rec *rec)
 {
+    struct mem_store *m = a->m;
     struct dependency_rec *kept = strmap_get(&m->dependencies, dependency_key(rec));
     if (kept != NULL) {
         kept->state = rec->state;
@@ -308,8 +324,9 @@ static void apply_dependency(struct mem_store *m, const struct dependency_rec *r
 }
 
 /* The owner is its job's. */
-static void apply_letter(struct mem_store *m, const struct letter_rec *letter)
+static void apply_letter(const struct applying *a, const struct letter_rec *letter)
 {
+    struct mem_store *m = a->m;
     const struct job_rec *job = map_get(&m->jobs, letter->job_id);
     struct letter_rec whole = *letter;
     whole.owner = job == NULL ? STR("") : job->owner;
@@ -317,8 +334,9 @@ static void apply_letter(struct mem_store *m, const struct letter_rec *letter)
     map_put(&m->letters, letter->place.exec_id, kept_letter(&whole));
 }
 
-static void apply_operation(struct mem_store *m, const struct operation_change *change)
+static void apply_operation(const struct applying *a, const struct operation_change *change)
 {
+    struct mem_store *m = a->m;
     uint64_t id = change->operation.id;
     kept_operation_free(map_remove(&m->operations, id));
     if (change->forget)
@@ -393,6 +411,16 @@ static void forget_exec(struct mem_store *m, uint64_t exec_id)
     kept_exec_free(exec);
 }
 
+static void apply_calendar(const struct applying *a, const struct calendar_change *change)
+{
+    mem_apply_calendar(a->m, change);
+}
+
+static void apply_calendar_use(const struct applying *a, const struct calendar_use *use)
+{
+    mem_apply_calendar_use(a->m, use);
+}
+
 void mem_add_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -409,8 +437,9 @@ void mem_add_counter(struct mem_store *m, const struct counter *add)
     row->queue = kept_text(add->queue);
 }
 
-static void apply_tally(struct mem_store *m, const struct tally *add)
+static void apply_tally(const struct applying *a, const struct tally *add)
 {
+    struct mem_store *m = a->m;
     char bytes[TALLY_KEY_MAX];
     struct tally *row = strmap_get(&m->tallies, tally_name(add, bytes));
     if (row != NULL) {
@@ -422,17 +451,61 @@ static void apply_tally(struct mem_store *m, const struct tally *add)
     strmap_put(&m->tallies, tally_name(row, (char *)(row + 1)), row);
 }
 
-static void forget_tally(struct mem_store *m, const struct tally *row)
+static void apply_tally_gone(const struct applying *a, const struct tally *row)
 {
+    struct mem_store *m = a->m;
     char bytes[TALLY_KEY_MAX];
     kept_tally_free(strmap_remove(&m->tallies, tally_name(row, bytes)));
 }
 
-static void apply_turn(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
+static void apply_letter_gone(const struct applying *a, const struct letter_place *place)
+{
+    kept_letter_free(map_remove(&a->m->letters, place->exec_id));
+}
+
+static void apply_claim(const struct applying *a, const struct claim *claim)
+{
+    put_claim(a->m, claim);
+}
+
+static void apply_sla_event(const struct applying *a, const struct sla_event_rec *event)
+{
+    map_put(&a->m->sla_events, event->id, kept_sla_event(event));
+    mem_raise_newest(a->m, event->id);
+}
+
+static void apply_alert(const struct applying *a, const struct alert_rec *alert)
+{
+    map_put(&a->m->alerts, alert->id, kept_alert(alert));
+    mem_raise_newest(a->m, alert->id);
+}
+
+static void apply_counter(const struct applying *a, const struct counter *counter)
+{
+    mem_add_counter(a->m, counter);
+}
+
+static void apply_queue_gone(const struct applying *a, const struct queue_gone *gone)
+{
+    mem_forget_queue(a->m, a->own, gone);
+}
+
+static void apply_forgotten(const struct applying *a, const uint64_t *exec_id)
+{
+    forget_exec(a->m, *exec_id);
+}
+
+static void apply_alert_gone(const struct applying *a, const uint64_t *id)
+{
+    kept_alert_free(map_remove(&a->m->alerts, *id));
+}
+
+static void apply_turn(const struct mem_handle *h, const struct applying *a,
                        const struct delta *delta)
 {
+    struct mem_store *m = a->m;
     for (uint32_t i = 0; i < m->partition_count; i++) {
-        if (own->epochs[i] != 0)
+        if (a->own->epochs[i] != 0)
             m->partitions[i].turn = delta->turn;
     }
     m->settings_version += delta_has_settings(delta);
@@ -442,100 +515,33 @@ static void apply_turn(const struct mem_handle *h, struct mem_store *m, const st
         m->clock_kept = delta->clock;
 }
 
-static void apply_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
+/* Claims that the turn took while it asked. */
+static void apply_taken(const struct mem_handle *h, struct mem_store *m)
 {
     for (size_t i = 0; i < h->taken_count; i++) {
         mem_raise_newest(m, h->taken[i].claim->holder);
         if (m != h->m)
             put_claim(m, h->taken[i].claim);
     }
-    for (size_t i = 0; i < delta->claim_count; i++)
-        put_claim(m, &delta->claims[i]);
-    for (size_t i = 0; i < delta->released_count; i++)
-        release_claim(m, &delta->released[i]);
-    sweep_claims(h, m, delta);
 }
 
-static void apply_work(struct mem_store *m, const struct delta *delta)
-{
-    for (size_t i = 0; i < delta->job_count; i++)
-        apply_job(m, &delta->jobs[i]);
-    for (size_t i = 0; i < delta->exec_count; i++)
-        apply_exec(m, &delta->execs[i]);
-    for (size_t i = 0; i < delta->attempt_count; i++)
-        apply_attempt(m, &delta->attempts[i]);
-    for (size_t i = 0; i < delta->dependency_count; i++)
-        apply_dependency(m, &delta->dependencies[i]);
-    for (size_t i = 0; i < delta->letter_gone_count; i++)
-        kept_letter_free(map_remove(&m->letters, delta->letters_gone[i].exec_id));
-    for (size_t i = 0; i < delta->letter_count; i++)
-        apply_letter(m, &delta->letters[i]);
-    for (size_t i = 0; i < delta->operation_count; i++)
-        apply_operation(m, &delta->operations[i]);
-}
+#define APPLY(one, many, type, alone)                                                              \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        apply_##one(&a, &delta->many[i]);
 
-static void apply_settings(struct mem_store *m, const struct ownership *own,
-                           const struct delta *delta)
-{
-    for (size_t i = 0; i < delta->worker_count; i++)
-        apply_worker(m, &delta->workers[i]);
-    for (size_t i = 0; i < delta->queue_count; i++)
-        apply_queue(m, &delta->queues[i]);
-    for (size_t i = 0; i < delta->team_count; i++)
-        apply_team(m, &delta->teams[i]);
-    for (size_t i = 0; i < delta->rate_count; i++)
-        apply_rate(m, &delta->rates[i]);
-    for (size_t i = 0; i < delta->breaker_count; i++)
-        apply_breaker(m, own, &delta->breakers[i]);
-    for (size_t i = 0; i < delta->calendar_count; i++)
-        mem_apply_calendar(m, &delta->calendars[i]);
-    for (size_t i = 0; i < delta->calendar_use_count; i++)
-        mem_apply_calendar_use(m, &delta->calendar_uses[i]);
-}
-
-static void apply_reports(struct mem_store *m, const struct delta *delta)
-{
-    for (size_t i = 0; i < delta->sla_event_count; i++) {
-        map_put(&m->sla_events, delta->sla_events[i].id, kept_sla_event(&delta->sla_events[i]));
-        mem_raise_newest(m, delta->sla_events[i].id);
-    }
-    for (size_t i = 0; i < delta->alert_count; i++) {
-        map_put(&m->alerts, delta->alerts[i].id, kept_alert(&delta->alerts[i]));
-        mem_raise_newest(m, delta->alerts[i].id);
-    }
-    for (size_t i = 0; i < delta->alert_mark_count; i++)
-        apply_alert_mark(m, &delta->alert_marks[i]);
-    for (size_t i = 0; i < delta->counter_count; i++)
-        mem_add_counter(m, &delta->counters[i]);
-    for (size_t i = 0; i < delta->tally_count; i++)
-        apply_tally(m, &delta->tallies[i]);
-}
-
-/* Queues after their last numbers, executions after all that names them. */
-static void apply_forgotten(struct mem_store *m, const struct ownership *own,
-                            const struct delta *delta)
-{
-    for (size_t i = 0; i < delta->queue_gone_count; i++)
-        mem_forget_queue(m, own, &delta->queues_gone[i]);
-    for (size_t i = 0; i < delta->forgotten_count; i++)
-        forget_exec(m, delta->forgotten[i]);
-    for (size_t i = 0; i < delta->alert_gone_count; i++)
-        kept_alert_free(map_remove(&m->alerts, delta->alerts_gone[i]));
-    for (size_t i = 0; i < delta->tally_gone_count; i++)
-        forget_tally(m, &delta->tallies_gone[i]);
-}
-
-/* To the tables of the handle, or to those that follow them. */
 static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
                   const struct delta *delta)
 {
-    apply_turn(h, m, own, delta);
-    apply_work(m, delta);
-    apply_claims(h, m, delta);
-    apply_settings(m, own, delta);
-    mem_apply_inbox(m, delta);
-    apply_reports(m, delta);
-    apply_forgotten(m, own, delta);
+    const struct applying a = {.m = m, .own = own};
+    apply_turn(h, &a, delta);
+    DELTA_WORK(APPLY)
+    apply_taken(h, m);
+    DELTA_CLAIMS(APPLY)
+    sweep_claims(h, m, delta);
+    DELTA_SETTINGS(APPLY)
+    mem_apply_inbox(m, delta); /* DELTA_MAIL */
+    DELTA_REPORTS(APPLY)
+    DELTA_GONE(APPLY)
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)

@@ -197,23 +197,27 @@ static void forget_rejected(struct mem_store *m, int64_t from_ms)
     m->rejected_count = kept;
 }
 
+static void apply_mail_read(struct mem_store *m, const uint64_t *id)
+{
+    kept_mail_free(map_remove(&m->mail, *id));
+}
+
+static void apply_rejected(struct mem_store *m, const struct rejected_rec *rec)
+{
+    m->rejected = kept_rows_grow(m->rejected, m->rejected_count, sizeof(struct rejected_rec *));
+    m->rejected[m->rejected_count++] = kept_rejected(rec);
+    mem_raise_newest(m, rec->id);
+}
+
+#define APPLY(one, many, type, alone)                                                              \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        apply_##one(m, &delta->many[i]);
+
 void mem_apply_inbox(struct mem_store *m, const struct delta *delta)
 {
-    for (size_t i = 0; i < delta->mail_read_count; i++)
-        kept_mail_free(map_remove(&m->mail, delta->mail_read[i]));
-    for (size_t i = 0; i < delta->mail_count; i++)
-        apply_mail(m, &delta->mail[i]);
-    for (size_t i = 0; i < delta->waiter_count; i++)
-        apply_waiter(m, &delta->waiters[i]);
-    for (size_t i = 0; i < delta->permit_count; i++)
-        apply_permit(m, &delta->permits[i]);
     if (delta->rejected_count > 0)
         forget_rejected(m, delta->rejected_from_ms);
-    for (size_t i = 0; i < delta->rejected_count; i++) {
-        m->rejected = kept_rows_grow(m->rejected, m->rejected_count, sizeof(struct rejected_rec *));
-        m->rejected[m->rejected_count++] = kept_rejected(&delta->rejected[i]);
-        mem_raise_newest(m, delta->rejected[i].id);
-    }
+    DELTA_MAIL(APPLY)
 }
 
 /* ---- loading */
