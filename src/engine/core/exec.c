@@ -464,6 +464,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         sla_end(e, x);
     struct exec_values to = x->v;
     bool recharged = x->v.recharged;
+    bool was_leased = exec_is_leased(x->v.state);
     bool was_unique = unique_held(x);
     to.state = next;
     apply(e, x, &to, move);
@@ -488,7 +489,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (was_unique && !unique_held(x))
         unique_release(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
-    breaker_heard(e, x, move, recharged);
+    if (was_leased)
+        breaker_heard(e, x, move, recharged);
     t->why = move->why;
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */

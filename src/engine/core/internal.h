@@ -97,6 +97,8 @@ void charge_keep(struct engine *e, struct exec *x, struct str target);
 void charge_drop(struct engine *e, const struct exec *x);
 /* Its rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
+/* The clock was set by so much: what runs moves with it, and must stay before or behind what has opened. */
+void breakers_step(struct engine *e, int64_t by_ms);
 struct breaker_rec breaker_record(const struct breaker *b);
 void decide_breakers(struct engine *e, struct command *cmd);
 void decide_reset_breaker(struct engine *e, struct command *cmd);
@@ -547,6 +549,8 @@ void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
 /* Begins with a step that the moment tells of, or goes on with it. Before all that goes by the wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
+/* A moment by the clock of before, unless it is 0: none. */
+int64_t step_moved_ms(int64_t at_ms, int64_t by_ms);
 /* Nothing comes due by the wall clock. */
 bool steps_hold_dues(const struct engine *e);
 /* Nothing is too late by it: what waits may have yet to move with it. */

@@ -97,7 +97,7 @@ static struct str about(struct engine *e)
                         text);
 }
 
-static int64_t moved_ms(int64_t at_ms, int64_t by_ms)
+int64_t step_moved_ms(int64_t at_ms, int64_t by_ms)
 {
     return at_ms == 0 ? 0 : at_ms + by_ms > 0 ? at_ms + by_ms : 1;
 }
@@ -106,11 +106,11 @@ static int64_t moved_ms(int64_t at_ms, int64_t by_ms)
 static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
     if (exec_is_leased(x->v.state))
-        to->started_ms = moved_ms(to->started_ms, by_ms);
+        to->started_ms = step_moved_ms(to->started_ms, by_ms);
     if ((exec_is_leased(x->v.state) || x->v.state == EXEC_QUEUED) && !PLANTED(sla_not_shifted))
-        to->sla_since_ms = moved_ms(to->sla_since_ms, by_ms); /* also of a lease that moves */
+        to->sla_since_ms = step_moved_ms(to->sla_since_ms, by_ms); /* also of a lease that moves */
     if (x->v.state == EXEC_QUEUED)
-        to->ready_ms = moved_ms(to->ready_ms, by_ms);
+        to->ready_ms = step_moved_ms(to->ready_ms, by_ms);
     if (x->v.state == EXEC_QUEUED || (x->v.state == EXEC_BLOCKED && !is_delayed(x)))
         to->shift_ms += by_ms;
 }
@@ -121,9 +121,9 @@ static void move_waits(const struct exec *x, int64_t by_ms, struct exec_values *
     if (PLANTED(delay_not_shifted))
         return;
     if (x->v.state == EXEC_RETRYING || (is_delayed(x) && !exec_is_held(x)))
-        to->due_ms = moved_ms(to->due_ms, by_ms);
+        to->due_ms = step_moved_ms(to->due_ms, by_ms);
     if (is_delayed(x))
-        to->slot_ms = moved_ms(to->slot_ms, by_ms);
+        to->slot_ms = step_moved_ms(to->slot_ms, by_ms);
 }
 
 static bool same_times(const struct exec_values *a, const struct exec_values *b)
@@ -242,6 +242,8 @@ static void begin(struct engine *e)
     e->clock.place = e->horizon;
     e->clock.reading = (e->clock.by_ms <= -REPLAN_MS && !e->clock.first) || e->clock.far_ms > 0;
     collect(e);
+    if (!e->clock.first && e->clock.by_ms != 0)
+        breakers_step(e, e->clock.by_ms);
     qsort(e->shifts, e->shift_count, sizeof *e->shifts, by_id); /* the same whatever the map does */
     if (e->clock.by_ms != 0 && owns_first(e))
         alert_clock(e, about(e));
