@@ -360,6 +360,7 @@ struct home {
     struct limit *limit; /* joined; NULL: it is a queue's */
     struct queue *queue;
     struct heap asks;   /* permits that are not granted, by rank */
+    int64_t most;       /* no request of them bore more at once */
     struct map permits; /* execution -> struct permit, owned; without any it is gone */
 };
 
@@ -559,13 +560,13 @@ struct engine {
     struct engine_options options;
     struct id_gen ids;
     struct partition_set owned;
-    bool shared;                             /* other servers may own what this one does not */
-    uint64_t epochs[PARTITIONS_MAX];         /* of what is owned, in a cluster */
+    bool shared;                     /* other servers may own what this one does not */
+    uint64_t epochs[PARTITIONS_MAX]; /* of what is owned, in a cluster */
     uint64_t voice; /* told apart by it from engines before and after; in a cluster */
     int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
     int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
     struct moment loaded;
-    uint32_t bucket;      /* of the newest job; the next one goes to the next */
+    uint32_t bucket; /* of the newest job; the next one goes to the next */
     uint32_t bucket_before;
     uint64_t turn;        /* of the newest commit */
     uint64_t polls;       /* polls decided so far; marks what one of them listed */
