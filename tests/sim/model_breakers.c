@@ -200,13 +200,14 @@ void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct 
         check_opened(w, rec->target, view);
     struct str target = kept->rec.target;
     bool opens = rec->state == BREAKER_OPEN && kept->rec.state != BREAKER_OPEN;
+    bool probes = rec->probe != 0 && rec->probe != kept->rec.probe;
     kept->rec = *rec;
     kept->rec.target = target;
     if (rec->state == BREAKER_CLOSED)
         close_all(m, target, &view->owned);
     if (opens)
         saw(SAW_BREAKER_OPEN);
-    if (opens || rec->probe != 0) {
+    if (opens || probes) {
         kept->until_ms = view->now.boot_ms + w->scene.engine.breaker.rest_ms;
         kept->loads = m->loads;
     }

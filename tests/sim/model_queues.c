@@ -132,6 +132,6 @@ void queues_check_limited(struct world *w)
     for (size_t i = 0; i < COUNT_OF(passing_words); i++)
         needed += was_needed(w, view, passing_words[i]);
     needed += was_needed(w, view, STR("nowhere"));
-    PROMISE(w, w->cluster || needed >= w->scene.engine.queues_max,
+    PROMISE(w, needed >= w->scene.engine.queues_max,
             "a queue was refused, and %zu of %zu are needed", needed, w->scene.engine.queues_max);
 }

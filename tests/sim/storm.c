@@ -182,16 +182,32 @@ static int64_t take_over_twice(struct world *w)
     return then_ms + takeover_ms(w);
 }
 
-/* A server without its database keeps leases that another has taken over already, for a worker that then
- * reaches nobody else. */
+static bool runs_something_of(const struct sim_worker *k, const struct sim_server *s)
+{
+    const struct partition_set owned = ownership_set(&s->member.own);
+    for (size_t i = 0; k->alive && i < RUNS_MAX; i++) {
+        if (k->runs[i].token != 0 && partition_has(&owned, k->runs[i].exec_id))
+            return true;
+    }
+    return false;
+}
+
+/* A server without its database keeps leases that another has taken over already, for a worker that has heard the
+ * other one and then reaches nobody but the first. */
 static int64_t split_late(struct world *w)
 {
+    enum { TRIES = 10 };
     struct sim_server *s = any_server(w);
     const struct sim_worker *k = any_worker(w);
-    int64_t for_ms = 2 * takeover_ms(w) + 3 * w->scene.engine.lease_ms;
+    int64_t heard_ms = takeover_ms(w) + pick_ms(w, 0, takeover_ms(w));
+    int64_t for_ms = heard_ms + 3 * w->scene.engine.lease_ms;
+    for (int i = 0; i < TRIES && !runs_something_of(k, s); i++) {
+        s = any_server(w);
+        k = any_worker(w);
+    }
     cuts_make(w, end_of_server(w, s), END_DATABASE, for_ms);
     forgive(w, k, 0, for_ms);
-    agenda_add(w, w->boot_ms + 2 * takeover_ms(w), split_here, s, (uint64_t)(k - w->workers));
+    agenda_add(w, w->boot_ms + heard_ms, split_here, s, (uint64_t)(k - w->workers));
     return for_ms;
 }
 
@@ -223,7 +239,7 @@ static int64_t die_together(struct world *w)
 static int64_t strike(struct world *w)
 {
     int64_t for_ms = draw_length_ms(w);
-    switch (pick(w, 11)) {
+    switch (pick(w, 13)) {
     case 0: cut_any(w, for_ms); return for_ms;
     case 1: return cut_two(w, for_ms);
     case 2: return split(w, false);
@@ -233,7 +249,9 @@ static int64_t strike(struct world *w)
     case 6: return take_over_twice(w);
     case 7: return die_together(w);
     case 8: return join_unmet(w);
-    case 9: return split_late(w);
+    case 9:
+    case 10:
+    case 11: return split_late(w);
     default: flap(w, any_server(w), 8); return 16 * w->scene.node_lease_ms;
     }
 }

@@ -478,6 +478,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
         sla_end(e, x);
     bool recharged = x->v.recharged;
+    bool was_leased = exec_is_leased(x->v.state);
     bool was_unique = unique_held(x);
     struct exec_values to = values_after(e, x, move, next);
     bool waits_on = next == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
@@ -489,7 +490,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (was_unique && !unique_held(x))
         unique_release(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
-    breaker_heard(e, x, move, recharged);
+    if (was_leased)
+        breaker_heard(e, x, move, recharged);
     note_end(t, move);
     if (next == EXEC_FAILED || next == EXEC_TIMEOUT)
         alert_job_failed(e, x, move->reason);

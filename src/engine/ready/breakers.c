@@ -11,7 +11,8 @@
  * closes it, too: nothing speaks against the target, and should it still fail, a few calls will tell.
  *
  * An edit may give a job another target while it runs. What was leased before stays charged to the target of
- * that time, which its row keeps as well. */
+ * that time, which its row keeps as well, for as long as the lease lasts: a success that comes later is charged to
+ * nobody. */
 #include "engine/ready/breakers.h"
 #include "base/mem.h"
 #include "base/plant.h"
@@ -22,6 +23,7 @@
 #include "engine/core/undo.h"
 #include "engine/ready/breaker.h"
 #include "engine/ready/ready.h"
+#include "engine/time/steps.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -209,6 +211,34 @@ void breaker_wake(struct engine *e, struct breaker *b)
     change(e, b, &to);
     if (turns)
         tell(e, b, SERVER);
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    const struct breaker *left = *(struct breaker *const *)a;
+    const struct breaker *right = *(struct breaker *const *)b;
+    return left->serial < right->serial ? -1 : left->serial > right->serial;
+}
+
+void breakers_step(struct engine *e, int64_t by_ms)
+{
+    const struct strmap *all = &e->ready.breakers.by_target;
+    struct breaker **open = ARENA_ARRAY(e->turn.arena, struct breaker *, all->len);
+    size_t count = 0;
+    for (size_t i = 0; i < all->cap; i++) {
+        struct breaker *b = all->slots[i].value;
+        if (b != NULL && b->v.state != BREAKER_CLOSED)
+            open[count++] = b;
+    }
+    if (count > 0)
+        qsort(open, count, sizeof *open, by_serial);
+    for (size_t i = 0; i < count; i++) {
+        struct breaker_values to = open[i]->v;
+        to.opened_ms = step_moved_ms(to.opened_ms, by_ms);
+        to.until_ms = step_moved_ms(to.until_ms, by_ms);
+        touch_breaker(e, open[i])->durable = true;
+        ready_breaker(&e->ready, open[i], &to);
+    }
 }
 
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec)

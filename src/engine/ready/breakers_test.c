@@ -411,6 +411,29 @@ TEST(what_began_before_it_opened_decides_nothing)
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_HALF_OPEN);
 }
 
+TEST(nor_does_it_when_the_clock_is_set)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        struct engine_options options = patient();
+        WORLD_WITH(w, options);
+        struct fake old = HIRE(&w, .slots = 1, .handlers = "mail");
+        SUBMIT(&w, .handler = "mail");
+        assert_int_equal(take(&w, &old, 1), 1);
+        struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+        five_fail(&w, &f);
+        SUBMIT(&w, .handler = "mail");
+        world_turn(&w);
+        world_step(&w, HOUR_MS);
+        world_turn(&w);
+        if (restarts == 1)
+            world_restart(&w);
+        report_first(&w, &old, OUTCOME_SUCCEEDED);
+        assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+        world_pass(&w, w.options.breaker.rest_ms);
+        assert_int_equal(take(&w, &f, 8), 1);
+    }
+}
+
 TEST(a_restart_does_not_forget_when_another_probe_may_go)
 {
     struct engine_options options = patient();
@@ -463,6 +486,19 @@ TEST(what_runs_is_charged_to_what_it_was_started_for)
         assert_int_equal(breaker_of(&w, "old")->v.window.failures, 1);
         assert_true(breaker_of(&w, "new") == NULL || breaker_of(&w, "new")->v.window.failures == 0);
     }
+}
+
+TEST(a_success_that_comes_after_its_lease_is_charged_to_nobody)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4);
+    uint64_t exec_id =
+        run_and_edit(&w, &f, (struct wish){.breaker = "old"}, (struct wish){.breaker = "new"});
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, exec_id), EXEC_QUEUED);
+    SUBMIT(&w, .breaker = "new", .handler = "nobody"); /* so that it is there */
+    report_first(&w, &f, OUTCOME_SUCCEEDED);
+    assert_int_equal(breaker_of(&w, "new")->v.window.calls, 0);
 }
 
 TEST(what_was_charged_to_none_stays_so_and_edits_add_up)

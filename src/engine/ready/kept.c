@@ -1,5 +1,5 @@
-/* kept.c - what a server may say when it is not sure that it is the owner, and what an engine passes on to
- * the one that takes its place.
+/* kept.c - what a server may say when it is not sure that it is the owner, how it knows that a worker has read what it
+ * said as one, and what an engine passes on to the one that takes its place.
  *
  * A lease that memory has under a worker and its token was the worker's when this server was the owner. If
  * another owner came since, it waits for longer than we go on saying so (decision 17); if none did, we shall
@@ -148,6 +148,35 @@ void answer_provisionally(struct engine *e, struct command *cmd)
         return;
     touch_worker(e, w);
     note_poll(&w->v, &cmd->poll, e->boot_ms);
+}
+
+/* ---- what the worker has heard of us */
+
+/* Of all that this engine says to the worker about what it owns, until it has to be provisional. */
+static uint64_t heard_as(const struct engine *e, const struct worker *w)
+{
+    return POLL_HEARD_AS | ((e->voice + w->v.told_seq) & (POLL_HEARD_AS - 1));
+}
+
+void worker_told(struct engine *e, struct worker *w, struct command *cmd)
+{
+    if (w->v.told_seq == 0) {
+        if (e->turn.arena != NULL)
+            touch_worker(e, w);
+        w->v.told_seq = cmd->poll.seq;
+    }
+    if (cmd->reply.poll.epochs != NULL)
+        cmd->reply.poll.heard_as = heard_as(e, w);
+}
+
+/* An older worker names a poll of its own that was answered: by us, unless several of its polls were held back on their
+ * way and went to another engine first. */
+bool worker_has_heard(const struct engine *e, const struct worker *w, const struct poll *poll)
+{
+    if (poll->heard == 0 || w->v.told_seq == 0)
+        return false;
+    return poll->heard >= POLL_HEARD_AS ? poll->heard == heard_as(e, w)
+                                        : poll->heard >= w->v.told_seq;
 }
 
 /* ---- leases that must be waited for */

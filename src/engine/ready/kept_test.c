@@ -318,8 +318,7 @@ TEST(an_answer_of_the_engine_before_us_is_not_ours)
     world_turn(&w);
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
     f.heard = reply_of(first)->heard_as;
-    assert_true(f.heard >= POLL_HEARD_AS && f.heard < 2 * POLL_HEARD_AS &&
-                f.heard != heard_before);
+    assert_true(f.heard >= POLL_HEARD_AS && f.heard < 2 * POLL_HEARD_AS && f.heard != heard_before);
     ask_poll(&w, &f, 0);
     world_turn(&w);
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);

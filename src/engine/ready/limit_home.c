@@ -35,10 +35,13 @@ static void permit_place(struct engine *e, struct permit *p)
 {
     if (p->v.gone)
         return;
-    if (p->v.granted)
+    if (p->v.granted) {
         lend(e, p->home, 1);
-    else
-        heap_push(&p->home->asks, &p->place, (uint64_t)p->v.rank, p->exec_id);
+        return;
+    }
+    heap_push(&p->home->asks, &p->place, (uint64_t)p->v.rank, p->exec_id);
+    if (p->v.max > p->home->most)
+        p->home->most = p->v.max;
 }
 
 static void permit_unplace(struct engine *e, struct permit *p)
@@ -160,17 +163,23 @@ static void say_granted(struct engine *e, const struct permit *p)
     rec->from = p->v.ask;
 }
 
-static bool has_room(const void *arg, struct heap_node *place)
+/* Nobody who asks can have any. */
+static bool is_full(const struct home *home)
 {
-    const struct permit *p = CONTAINER_OF(place, struct permit, place);
-    const struct home *home = p->home;
-    (void)arg;
     const struct limit *limit = home->limit;
     if (home->queue != NULL)
-        return home->queue->v.concurrency == 0 || home->queue->held < home->queue->v.concurrency;
+        return home->queue->v.concurrency > 0 && home->queue->held >= home->queue->v.concurrency;
     if (home->kind == LIMIT_TEAM)
-        return limit->v.max == 0 || limit->held < limit->v.max;
-    return home->kind == LIMIT_RATE ? !limit->v.shut : limit->held < p->v.max;
+        return limit->v.max > 0 && limit->held >= limit->v.max;
+    return home->kind == LIMIT_RATE ? limit->v.shut : limit->held >= home->most;
+}
+
+/* Jobs that share a key may each say how many at once. */
+static bool bears_more(const void *arg, struct heap_node *place)
+{
+    const struct home *home = arg;
+    const struct permit *p = CONTAINER_OF(place, struct permit, place);
+    return home->kind != LIMIT_CONCURRENCY || home->limit->held < p->v.max;
 }
 
 /* What another limit, a breaker or a pause holds back would leave the room to work that comes later. Work that has its
@@ -226,14 +235,13 @@ static void grant(struct engine *e, struct permit *p)
     ready_limit(&e->ready, limit, &started);
 }
 
-/* Jobs that share a key may each say how many at once: one that bears few is in nobody's way. There are no more
- * requests to look at than the servers together may have of the key. */
+/* A request that bears few at once is not in the way of others. */
 static void grant_home(struct engine *e, const struct home *home, bool all)
 {
-    const struct heap_item *first;
-    while ((first = heap_find(&home->asks, has_room, NULL)) != NULL) {
-        struct permit *p = CONTAINER_OF(first->node, struct permit, place);
-        if (!all && is_behind_ours(p))
+    while (!is_full(home)) {
+        const struct heap_item *first = heap_find(&home->asks, bears_more, home);
+        struct permit *p = first == NULL ? NULL : CONTAINER_OF(first->node, struct permit, place);
+        if (p == NULL || (!all && is_behind_ours(p)))
             return;
         grant(e, p);
     }

@@ -41,7 +41,7 @@ void silence_ended(struct engine *e, struct exec *x);
 /* All that the worker had is over: it is dead for sure. */
 void silence_dead(struct engine *e, uint64_t worker_id);
 
-/* ---- kept.c: what may be said without being the owner */
+/* ---- kept.c: what may be said without being the owner, and what of the rest was heard */
 
 /* The answers of this turn are provisional. */
 static inline bool is_provisional(const struct engine *e)
@@ -50,3 +50,7 @@ static inline bool is_provisional(const struct engine *e)
 }
 /* Answers a poll within a turn that is provisional. */
 void answer_provisionally(struct engine *e, struct command *cmd);
+/* The reply to this poll says what we own, and under which epochs. */
+void worker_told(struct engine *e, struct worker *w, struct command *cmd);
+/* The worker has read such a reply of ours when it wrote the poll. */
+bool worker_has_heard(const struct engine *e, const struct worker *w, const struct poll *poll);

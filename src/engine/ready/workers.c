@@ -153,23 +153,6 @@ struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
     return reply;
 }
 
-/* Of all that this engine says to the worker about what it owns, until it has to be provisional. */
-static uint64_t heard_as(const struct engine *e, const struct worker *w)
-{
-    return POLL_HEARD_AS | ((e->voice + w->v.told_seq) & (POLL_HEARD_AS - 1));
-}
-
-void worker_told(struct engine *e, struct worker *w, struct command *cmd)
-{
-    if (w->v.told_seq == 0) {
-        if (e->turn.arena != NULL)
-            touch_worker(e, w);
-        w->v.told_seq = cmd->poll.seq;
-    }
-    if (is_one_of_many(e))
-        cmd->reply.poll.heard_as = heard_as(e, w);
-}
-
 void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms)
 {
     worker_unplace(e, w);
@@ -440,16 +423,6 @@ static void poll_provisionally(struct engine *e, struct command *cmd)
         command_done(e, cmd);
 }
 
-/* The worker has read an answer of ours that said what we own. An older worker names a poll of its own that was
- * answered: by us, unless several of its polls were held back on their way and went to another engine first. */
-static bool has_heard(const struct engine *e, const struct worker *w, const struct poll *poll)
-{
-    if (poll->heard == 0 || w->v.told_seq == 0)
-        return false;
-    return poll->heard >= POLL_HEARD_AS ? poll->heard == heard_as(e, w)
-                                        : poll->heard >= w->v.told_seq;
-}
-
 /* The first poll that we hear of a worker tells us of its predecessor, too. */
 static void bury_predecessor(struct engine *e, const struct worker *w)
 {
@@ -473,7 +446,7 @@ void decide_poll(struct engine *e, struct command *cmd)
         return;
     }
     bury_predecessor(e, w);
-    bool heard = has_heard(e, w, poll);
+    bool heard = worker_has_heard(e, w, poll);
     answer_parked(e, w);
     answer_open(e, w);
     touch_worker(e, w);

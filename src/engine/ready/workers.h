@@ -72,7 +72,5 @@ void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, 
 void worker_open(struct engine *e, struct worker *w);
 struct worker_rec worker_record(const struct worker *w);
 struct str worker_boot_id(const struct worker *w);
-/* Notes that the worker's reply says what we own, and under which epochs. */
-void worker_told(struct engine *e, struct worker *w, struct command *cmd);
 /* head and the worker's id, in the turn's arena: "worker:wrk_…". */
 struct str worker_words(struct engine *e, struct str head, const struct worker *w);

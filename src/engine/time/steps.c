@@ -27,6 +27,7 @@
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
 #include "engine/depend/depends.h"
+#include "engine/ready/breakers.h"
 #include "engine/time/calendars.h"
 #include "engine/time/slots.h"
 
@@ -106,7 +107,7 @@ static struct str about(struct engine *e)
                         text);
 }
 
-static int64_t moved_ms(int64_t at_ms, int64_t by_ms)
+int64_t step_moved_ms(int64_t at_ms, int64_t by_ms)
 {
     return at_ms == 0 ? 0 : at_ms + by_ms > 0 ? at_ms + by_ms : 1;
 }
@@ -115,11 +116,11 @@ static int64_t moved_ms(int64_t at_ms, int64_t by_ms)
 static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
     if (exec_is_leased(x->v.state))
-        to->started_ms = moved_ms(to->started_ms, by_ms);
+        to->started_ms = step_moved_ms(to->started_ms, by_ms);
     if ((exec_is_leased(x->v.state) || x->v.state == EXEC_QUEUED) && !PLANTED(sla_not_shifted))
-        to->sla_since_ms = moved_ms(to->sla_since_ms, by_ms); /* also of a lease that moves */
+        to->sla_since_ms = step_moved_ms(to->sla_since_ms, by_ms); /* also of a lease that moves */
     if (x->v.state == EXEC_QUEUED)
-        to->ready_ms = moved_ms(to->ready_ms, by_ms);
+        to->ready_ms = step_moved_ms(to->ready_ms, by_ms);
     if (x->v.state == EXEC_QUEUED || (x->v.state == EXEC_BLOCKED && !is_delayed(x)))
         to->shift_ms += by_ms;
 }
@@ -130,9 +131,9 @@ static void move_waits(const struct exec *x, int64_t by_ms, struct exec_values *
     if (PLANTED(delay_not_shifted))
         return;
     if (x->v.state == EXEC_RETRYING || (is_delayed(x) && !exec_is_held(x)))
-        to->due_ms = moved_ms(to->due_ms, by_ms);
+        to->due_ms = step_moved_ms(to->due_ms, by_ms);
     if (is_delayed(x))
-        to->slot_ms = moved_ms(to->slot_ms, by_ms);
+        to->slot_ms = step_moved_ms(to->slot_ms, by_ms);
 }
 
 static bool same_times(const struct exec_values *a, const struct exec_values *b)
@@ -252,6 +253,8 @@ static void begin(struct engine *e)
     e->clock.v.reading =
         (e->clock.v.by_ms <= -REPLAN_MS && !e->clock.v.first) || e->clock.v.far_ms > 0;
     collect(e);
+    if (!e->clock.v.first && e->clock.v.by_ms != 0)
+        breakers_step(e, e->clock.v.by_ms);
     qsort(e->clock.shifts, e->clock.shift_count, sizeof *e->clock.shifts,
           by_id); /* the same whatever the map does */
     if (e->clock.v.by_ms != 0 && owns_first(e))

@@ -36,6 +36,8 @@ void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
  * clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
+/* A moment by the clock of before, unless it is 0: none. */
+int64_t step_moved_ms(int64_t at_ms, int64_t by_ms);
 /* Nothing comes due by the wall clock. */
 bool steps_hold_dues(const struct engine *e);
 /* Nothing is too late by the wall clock: waiting executions may have yet to move with it. */
