@@ -54,7 +54,8 @@ static int help(int argc, char **argv)
     return help_command(commands, COMMAND_COUNT, argc, argv);
 }
 
-/* A program that cannot have a random number has the time: still nothing that a client could know. */
+/* A program that cannot have a random number has the time: still nothing that a client could
+ * know. */
 static void seed_maps(void)
 {
     uint64_t seed;

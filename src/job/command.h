@@ -44,7 +44,8 @@ enum command_kind {
     COMMAND_KINDS,
 };
 
-/* A request that its sender may send again, and that is to be done once (engine/submit/idempotency.c). */
+/* A request that its sender may send again, and that is to be done once
+ * (engine/submit/idempotency.c). */
 struct once {
     struct str key;  /* with the scope it counts in; empty: it is done as often as it comes */
     struct str hash; /* of what is asked for; the same key with another one is refused */
@@ -285,8 +286,8 @@ enum queue_event {
     QUEUE_DELETED,
 };
 
-/* What happened to an execution, to a queue or to a breaker, for those who watch. Published after the commit, in
- * order. Text lives until the next turn begins. */
+/* What happened to an execution, to a queue or to a breaker, for those who watch. Published after
+ * the commit, in order. Text lives until the next turn begins. */
 struct event {
     int64_t at_ms;
     struct str queue;

@@ -44,8 +44,8 @@ struct command_facts {
 
 const struct command_facts *command_facts(enum command_kind kind);
 
-/* As the facts say, but for a command that could change a queue or a team and only looks at it: each
- * server knows a part of that answer. */
+/* As the facts say, but for a command that could change a queue or a team and only looks at it:
+ * each server knows a part of that answer. */
 enum command_place command_place(const struct command *cmd);
 /* The id that the command is about; its facts name a subject. */
 uint64_t command_id(const struct command *cmd);

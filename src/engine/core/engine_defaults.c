@@ -1,7 +1,7 @@
 /* engine_defaults.c - what the engine goes by when nobody says otherwise.
  *
- * Those that are settings of a server (server/config/settings.c) have their default here and nowhere
- * else. In a file of its own, so that settings can be read without linking the engine. */
+ * Those that are settings of a server (server/config/settings.c) have their default here and
+ * nowhere else. In a file of its own, so that settings can be read without linking the engine. */
 #include "engine/core/engine.h"
 #include "job/record/inbox.h"
 

@@ -1,4 +1,5 @@
-/* api_breakers.c - targets that keep failing: a look at them, and going on before their rest is over. */
+/* api_breakers.c - targets that keep failing: a look at them, and going on before their rest is
+ * over. */
 #include "server/api/api.h"
 #include "wire/message/breaker_json.h"
 

@@ -1,5 +1,5 @@
-/* api_checkpoints.c - what an attempt leaves for the next one: kept and fetched by workers, looked at
- * by people. */
+/* api_checkpoints.c - what an attempt leaves for the next one: kept and fetched by workers, looked
+ * at by people. */
 #include "server/api/api.h"
 #include "server/output/output_log.h"
 

@@ -145,8 +145,8 @@ static void add_total(struct request *r, const struct counter *c, const struct l
         r->list.total += c->value;
 }
 
-/* Some queues were forgotten, and their numbers stand together: what ended in one of them may be listed, and
- * is not counted for it. */
+/* Some queues were forgotten, and their numbers stand together: what ended in one of them may be
+ * listed, and is not counted for it. */
 static bool has_forgotten(const struct stats_view *stats, const struct list_kind *kind)
 {
     for (size_t i = 0; i < stats->counter_count; i++) {

@@ -1,6 +1,6 @@
-/* api_reports.c - how things went: failures and successes of a job, a queue, an owner, a team, or of
- * all, over a range of hours. Numbers come from tallies (job/record/tally.h); what is shown as recent is a
- * short list. */
+/* api_reports.c - how things went: failures and successes of a job, a queue, an owner, a team, or
+ * of all, over a range of hours. Numbers come from tallies (job/record/tally.h); what is shown as
+ * recent is a short list. */
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"

@@ -22,7 +22,7 @@ struct fence *fence_new(struct reader *reader);
 void fence_free(struct fence *f); /* NULL is fine */
 
 /* RC_OK when the worker's standing is `least` or better. RC_CONFLICT: the lease was never its own.
- * RC_STALE: it was, but is not any more. Or the reader's own trouble. Asking for STANDING_PAST again
- * and again is cheap: who ever had a lease has had it for ever, and is remembered. */
+ * RC_STALE: it was, but is not any more. Or the reader's own trouble. Asking for STANDING_PAST
+ * again and again is cheap: who ever had a lease has had it for ever, and is remembered. */
 enum rc fence_check(struct fence *f, const struct lease_name *name, enum standing least,
                     struct err *err);

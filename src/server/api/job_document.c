@@ -67,7 +67,8 @@ static void add_calendar_notes(struct request *r, const struct submission *item,
     preview->notes = notes;
 }
 
-/* The same words and runs that a preview would have shown. An interval counts from its last slot. */
+/* The same words and runs that a preview would have shown. An interval counts from its last
+ * slot. */
 static void put_slots(struct json_writer *w, struct request *r, const struct spec *spec,
                       const struct submission *item, int64_t from_ms, int64_t due_ms)
 {

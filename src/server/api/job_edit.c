@@ -62,7 +62,8 @@ static enum rc open_payload(struct request *r, struct json *doc, struct err *err
     return RC_OK;
 }
 
-/* Both as objects that can be merged; without a payload in the patch the stored one stays unread. */
+/* Both as objects that can be merged; without a payload in the patch the stored one stays
+ * unread. */
 static enum rc open_payloads(struct request *r, struct json *old, struct json *patch,
                              struct err *err)
 {
@@ -101,8 +102,8 @@ static void note(struct job_edit *edit, struct buf *names, struct str key)
     edit->replan |= str_eq(key, STR("schedule")) || str_eq(key, STR("dst"));
 }
 
-/* How a payload is written is no difference. What cannot be read (a key stands twice) is compared as
- * text. */
+/* How a payload is written is no difference. What cannot be read (a key stands twice) is compared
+ * as text. */
 static bool is_same(struct request *r, const struct json *old, const struct json *next)
 {
     struct json left;

@@ -2,7 +2,8 @@
  *
  * A merge patch is applied to the job as it was submitted, a whole document takes its place; either
  * way the result is read and checked as a submission is. What differs is found by comparing the
- * canonical prints of both, so that a document that says the same in other words changes nothing. */
+ * canonical prints of both, so that a document that says the same in other words changes
+ * nothing. */
 #pragma once
 #include "server/api/request.h"
 

@@ -1,8 +1,8 @@
 /* job_view.h - what a job does and when it runs next, read from its definition and its executions.
  *
- * A job that runs once has one execution that matters, the newest. One with a schedule has one ahead,
- * perhaps some under way, and all that are over; which is which is told by their states, since a
- * job's own row is not written anew for each slot. */
+ * A job that runs once has one execution that matters, the newest. One with a schedule has one
+ * ahead, perhaps some under way, and all that are over; which is which is told by their states,
+ * since a job's own row is not written anew for each slot. */
 #pragma once
 #include "store/store.h"
 #include "wire/message/record_json.h"

@@ -1,7 +1,7 @@
 /* job_warnings.h - what is odd about a job, found in its newest runs when somebody looks.
  *
- * Nothing is kept for it: the newest completed runs of a job are found by an index, and looking at a
- * hundred of them costs less than writing something down with each. */
+ * Nothing is kept for it: the newest completed runs of a job are found by an index, and looking at
+ * a hundred of them costs less than writing something down with each. */
 #pragma once
 #include "job/spec.h"
 #include "job/warning.h"

@@ -1,4 +1,5 @@
-/* named_list.h - pages of things that have a name and come from the turn all at once: queues, teams.
+/* named_list.h - pages of things that have a name and come from the turn all at once: queues,
+ * teams.
  *
  * They are in the order of their names, and the cursor is the last name of the page before. */
 #pragma once

@@ -221,8 +221,8 @@ static void run(void *arg)
     uv_run(&net->loop, UV_RUN_DEFAULT);
 }
 
-/* When the thread is gone. The mailbox goes here and not with the rest of the loop: whoever sent the
- * last mail may still be about to wake the receiver when that has read it already. */
+/* When the thread is gone. The mailbox goes here and not with the rest of the loop: whoever sent
+ * the last mail may still be about to wake the receiver when that has read it already. */
 static void net_free(struct net *net)
 {
     mailbox_free(net->box);

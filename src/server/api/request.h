@@ -137,7 +137,8 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 bool request_accepts(struct request *r, const char *type);
 /* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
-/* The same for a merge patch, which may also be called what it is (application/merge-patch+json). */
+/* The same for a merge patch, which may also be called what it is
+ * (application/merge-patch+json). */
 bool request_merge_patch(struct request *r, struct json *ret_doc);
 /* The body of a command about one thing, into r->cmd.target: absent, or {"reason": "…"}. */
 bool request_reason(struct request *r);
@@ -159,9 +160,11 @@ bool request_no_params(struct request *r);
 /* The parameters `limit` and `count` of a list, into r->list. Problems are added
  * to errors; the cursor is the list's own business. */
 void request_page(struct request *r, struct field_errors *errors);
-/* A parameter that is a time, or a date as its first moment in UTC; left alone when it is absent. */
+/* A parameter that is a time, or a date as its first moment in UTC; left alone when it is
+ * absent. */
 void request_moment(struct request *r, const char *name, int64_t *ret_ms,
                     struct field_errors *errors);
-/* A parameter that bounds a filter by time, in which 0 stands for no bound; never 0 when it was given. */
+/* A parameter that bounds a filter by time, in which 0 stands for no bound; never 0 when it was
+ * given. */
 void request_bound(struct request *r, const char *name, int64_t *ret_ms,
                    struct field_errors *errors);

@@ -6,9 +6,9 @@
 /* What to do with a request that was sent to another server and got no answer: was it done? */
 enum command_repeat routes_repeat(const struct request *r);
 
-/* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False when
- * it has answered: no such thing, or not for this caller. A body that comes with it need not be
- * read then. */
+/* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False
+ * when it has answered: no such thing, or not for this caller. A body that comes with it need not
+ * be read then. */
 bool routes_admit(struct request *r, bool body_follows);
 /* Hands a request that was admitted to its handler, here or on the server that has to decide. */
 void routes_serve(struct request *r);

@@ -12,8 +12,9 @@
 
 enum { SIGN_BYTES_MAX = 1024, MARK_BYTES = 48 };
 
-/* Which file the lock is. A directory may be copied while a server is in it: then the copy names that server,
- * and nobody has the copy's lock, but it is another file. Empty: the system does not say. */
+/* Which file the lock is. A directory may be copied while a server is in it: then the copy names
+ * that server, and nobody has the copy's lock, but it is another file. Empty: the system does not
+ * say. */
 static const char *file_mark(int fd, char *ret_text, size_t max)
 {
     struct stat file;

@@ -148,8 +148,8 @@ static enum rc find_store(struct server_options *o, struct err *err)
     return RC_OK;
 }
 
-/* A payload travels inside a request, so the request's limit must leave room for it; a checkpoint is
- * all of one. */
+/* A payload travels inside a request, so the request's limit must leave room for it; a checkpoint
+ * is all of one. */
 static enum rc check_limits(const struct server_options *o, struct err *err)
 {
     if (o->payload_bytes_max >= o->request_bytes_max)
@@ -164,8 +164,8 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
-/* One request must fit. Not refused: an installation that takes large requests must start also with a
- * version that has this limit, or another default of it. */
+/* One request must fit. Not refused: an installation that takes large requests must start also with
+ * a version that has this limit, or another default of it. */
 static void raise_buffered(struct server_options *o)
 {
     if (o->buffered_bytes_max >= o->request_bytes_max)
@@ -194,8 +194,9 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Servers that share a store may lose sight of it and of each other (docs/operations.md). A worker that polled
- * before a server fell silent must still hold its lease when another one has taken over and answers. */
+/* Servers that share a store may lose sight of it and of each other (docs/operations.md). A worker
+ * that polled before a server fell silent must still hold its lease when another one has taken over
+ * and answers. */
 static enum rc check_cluster(const struct server_options *o, struct err *err)
 {
     enum { KILL_MS = 1000, SPARE_MS = 3000 };

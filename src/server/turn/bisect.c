@@ -84,7 +84,8 @@ static enum rc run_part(struct tangle *g, struct command *const *commands, size_
     return rc;
 }
 
-/* The first execution in the refused delta that memory had before is left alone. False: there is none. */
+/* The first execution in the refused delta that memory had before is left alone. False: there is
+ * none. */
 static bool leave_one_alone(struct tangle *g)
 {
     struct turn *t = g->turn;
@@ -99,9 +100,9 @@ static bool leave_one_alone(struct tangle *g)
     return false;
 }
 
-/* Among what is due there is something that the store refuses. It would come again with every turn, here and
- * wherever it is loaded next, so it is looked for: half of what is due, half of that, until it is alone. What
- * is due besides is kept on the way, or comes with the next turn. */
+/* Among what is due there is something that the store refuses. It would come again with every turn,
+ * here and wherever it is loaded next, so it is looked for: half of what is due, half of that,
+ * until it is alone. What is due besides is kept on the way, or comes with the next turn. */
 static enum rc run_due(struct tangle *g, enum rc rc)
 {
     struct engine *e = g->turn->engine;
@@ -123,8 +124,9 @@ static enum rc run_due(struct tangle *g, enum rc rc)
     return rc;
 }
 
-/* Deleting what is too old is nobody's wish, and it comes again with every turn, here and at whoever takes over. It
- * waits, so that nobody is blamed for it; and where it was that, it is not tried again for a while. */
+/* Deleting what is too old is nobody's wish, and it comes again with every turn, here and at
+ * whoever takes over. It waits, so that nobody is blamed for it; and where it was that, it is not
+ * tried again for a while. */
 static enum rc run_without_old(struct tangle *g, enum rc rc)
 {
     struct engine *e = g->turn->engine;
@@ -143,9 +145,9 @@ static enum rc run_without_old(struct tangle *g, enum rc rc)
     return rc;
 }
 
-/* What time brings, and what came by mail: of both the one thing that cannot be kept is found, since it would
- * come again for ever. Mail is rejected, an execution left alone. While it is looked for among what is due, mail
- * waits: neither shall be blamed for the other. */
+/* What time brings, and what came by mail: of both the one thing that cannot be kept is found,
+ * since it would come again for ever. Mail is rejected, an execution left alone. While it is looked
+ * for among what is due, mail waits: neither shall be blamed for the other. */
 static enum rc run_own(struct tangle *g)
 {
     struct engine *e = g->turn->engine;
@@ -195,8 +197,9 @@ static bool is_passing(enum rc rc)
     return rc == RC_FULL || rc == RC_BUSY || rc == RC_IO;
 }
 
-/* A store that refuses also what changes nothing has trouble of its own (a pooler without a server, a fault within the
- * database), for which neither a worker's results nor what is due are to blame: all of it waits. */
+/* A store that refuses also what changes nothing has trouble of its own (a pooler without a server,
+ * a fault within the database), for which neither a worker's results nor what is due are to blame:
+ * all of it waits. */
 static enum rc check_store(struct turn *t, struct err *err)
 {
     struct err why;

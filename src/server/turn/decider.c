@@ -166,8 +166,8 @@ static void begin_outage(struct decider *d, const struct err *err)
     atomic_store(&d->server->trouble, err->rc);
 }
 
-/* An engine that is not loaded knows nobody's leases, but the one before it does. Returns how many commands are
- * left, at the front. */
+/* An engine that is not loaded knows nobody's leases, but the one before it does. Returns how many
+ * commands are left, at the front. */
 static size_t keep_by_former(struct decider *d, struct command **commands, size_t count)
 {
     struct keeper *k = &d->keeper;
@@ -228,8 +228,8 @@ static void give_up_for_good(struct decider *d, struct command **commands, size_
     atomic_store(&d->failed, true);
 }
 
-/* The store does not know us as the owner of all that this turn was about, or cannot say what became of it
- * (then its commands are answered, since they may have been kept). */
+/* The store does not know us as the owner of all that this turn was about, or cannot say what
+ * became of it (then its commands are answered, since they may have been kept). */
 static void begin_doubt(struct decider *d, struct command **commands, size_t count,
                         const struct err *err)
 {
@@ -288,7 +288,8 @@ static void step(struct decider *d)
 
 /* ---- with other servers */
 
-/* Whatever is parked polls again. An engine that is about to go says nothing about what this server owns. */
+/* Whatever is parked polls again. An engine that is about to go says nothing about what this server
+ * owns. */
 static void unpark(struct decider *d)
 {
     struct list parked;
@@ -531,8 +532,8 @@ static enum rc open_turn(struct decider *d, struct err *err)
     return RC_OK;
 }
 
-/* A turn that is given up at the end is as if the process had died: what became of it stands in the store, and
- * its clients hear that it is not known. */
+/* A turn that is given up at the end is as if the process had died: what became of it stands in the
+ * store, and its clients hear that it is not known. */
 static bool on_store_wait(void *arg)
 {
     struct decider *d = arg;

@@ -1,4 +1,5 @@
-/* idempotency.h - requests that may be sent again: the key, where it counts, and what it stands for.
+/* idempotency.h - requests that may be sent again: the key, where it counts, and what it stands
+ * for.
  *
  * The key is the client's; it counts among the requests of the same caller. What it stands for is a
  * hash of the request in its canonical form, so that a document which says the same in other words
@@ -7,8 +8,8 @@
 #include "server/api/request.h"
 #include "server/turn/idempotency_hash.h"
 
-/* Takes the Idempotency-Key of a POST into r->idempotency_key. False: it is not one, or has no place here,
- * and the request is answered. */
+/* Takes the Idempotency-Key of a POST into r->idempotency_key. False: it is not one, or has no
+ * place here, and the request is answered. */
 bool idempotency_read_header(struct request *r, bool has_place);
 
 /* The key is empty when the sender gave none: then nothing is remembered. */

@@ -1,7 +1,7 @@
 /* idempotency_hash.h - what a key stands for, without the request that it came with.
  *
- * A turn needs it for jobs that come from SQL, and has no requests. The key is empty when the sender
- * gave none: then nothing is remembered. */
+ * A turn needs it for jobs that come from SQL, and has no requests. The key is empty when the
+ * sender gave none: then nothing is remembered. */
 #pragma once
 #include "job/command.h"
 

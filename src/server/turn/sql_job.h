@@ -1,7 +1,7 @@
 /* sql_job.h - jobs that came through the inbox, from somebody's SQL transaction.
  *
- * The same document as POST /jobs takes, read by the same reader. Nobody waits for an answer, so what is
- * wrong with it becomes one sentence for the list of rejected submissions. */
+ * The same document as POST /jobs takes, read by the same reader. Nobody waits for an answer, so
+ * what is wrong with it becomes one sentence for the list of rejected submissions. */
 #pragma once
 #include "job/command.h"
 
@@ -11,7 +11,7 @@ struct sql_job_rule {
     size_t document_bytes_max; /* the same, of a request: what has more is not even parsed */
 };
 
-/* The SQL role decides the team; a document that names another is refused. What ret_item points to lives in
- * arena, or with rec. */
+/* The SQL role decides the team; a document that names another is refused. What ret_item points to
+ * lives in arena, or with rec. */
 enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *rec,
                      struct arena *arena, struct submission *ret_item, struct err *err);

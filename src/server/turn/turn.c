@@ -232,8 +232,8 @@ static bool owns(const struct turn *t, uint64_t id)
     return partition_has(&set, id);
 }
 
-/* Settings are written whole, from what memory has of them. So one server writes them, the owner of the
- * first partition: else two that change different parts of one would undo each other. */
+/* Settings are written whole, from what memory has of them. So one server writes them, the owner of
+ * the first partition: else two that change different parts of one would undo each other. */
 static bool keeps_settings(const struct turn *t)
 {
     return t->owned.epochs[0] != 0;
@@ -309,7 +309,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
 }
 
-/* RC_CORRUPT when the worker could make nothing of the definition; its whole reply would be lost. */
+/* RC_CORRUPT when the worker could make nothing of the definition; its whole reply would be
+ * lost. */
 static enum rc check_definition(struct command *cmd, const struct poll_lease *lease,
                                 struct err *err)
 {
@@ -330,9 +331,10 @@ static enum rc fetch(struct turn *t, struct command *cmd, struct poll_lease *lea
     return check_definition(cmd, lease, err);
 }
 
-/* Specs too large for memory, and payloads of single executions, are read when their lease goes out. The lease is durable already: if
- * the disk fails, or the reply is full, the worker gets it again with its next poll. A definition
- * that nobody can read would come again for ever: it is left alone instead. */
+/* Specs too large for memory, and payloads of single executions, are read when their lease goes
+ * out. The lease is durable already: if the disk fails, or the reply is full, the worker gets it
+ * again with its next poll. A definition that nobody can read would come again for ever: it is left
+ * alone instead. */
 static void fetch_large(struct turn *t, struct command *cmd)
 {
     struct err err;

@@ -24,8 +24,9 @@ struct turn {
     void *may_keep_arg;
 };
 
-/* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that makes no
- * sense is logged, counted and left out. Who owns nothing knows the settings, and can answer polls. */
+/* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that
+ * makes no sense is logged, counted and left out. Who owns nothing knows the settings, and can
+ * answer polls. */
 enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
                   const struct engine_options *options, struct moment now, struct err *err);
 /* Owns the store's partitions for node before that. */
@@ -50,8 +51,8 @@ struct turn_news {
  * server must not decide any more and has to start anew.
  *
  * When the store calls the turn a contradiction, it is undone and divided until the one command is
- * found that cannot be kept; that one is answered with the reason, all others are kept. An execution
- * that the store knows otherwise than memory does is quarantined on the way. */
+ * found that cannot be kept; that one is answered with the reason, all others are kept. An
+ * execution that the store knows otherwise than memory does is quarantined on the way. */
 enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err);
 
@@ -67,8 +68,8 @@ void turn_idle(struct turn *t, struct store *store, uint32_t partitions,
 /* Between turns: reads again what somebody decided, perhaps through another server. */
 enum rc turn_settings(struct turn *t, struct err *err);
 
-/* Whether the command is this server's to decide: about what it owns, or about nothing in particular.
- * Nothing else may come into a turn. */
+/* Whether the command is this server's to decide: about what it owns, or about nothing in
+ * particular. Nothing else may come into a turn. */
 bool turn_is_ours(const struct turn *t, const struct command *cmd);
 
 /* Makes a commit that changes nothing anybody could see: RC_OK when the store takes commits. */

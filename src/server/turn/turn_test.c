@@ -327,7 +327,8 @@ TEST(what_cannot_be_deleted_is_nobodys_fault, set_up, tear_down)
     assert_false(exists(w, old));
 }
 
-/* Then it is not their fault: neither is a timer left alone, nor a worker told that its results are no good. */
+/* Then it is not their fault: neither is a timer left alone, nor a worker told that its results are
+ * no good. */
 TEST(a_store_that_refuses_everything_blames_nobody, set_up, tear_down)
 {
     struct world *w = *state;
