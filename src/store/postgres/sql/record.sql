@@ -98,7 +98,7 @@ DELETE FROM belfry.calendar WHERE name = $1::text;
 
 -- name: put_calendar_use
 INSERT INTO belfry.calendar_use (calendar, job_id) VALUES ($1::text, $2::bigint)
-    ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: forget_calendar_use
 DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigint;
@@ -106,8 +106,7 @@ DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigin
 -- name: add_counters
 INSERT INTO belfry.counter_delta (turn, partition, {counter.columns})
 SELECT $1::bigint, n.*
-FROM unnest($2::bigint[], {counter.arrays 3})
-    n (partition, {counter.columns});
+FROM unnest($2::bigint[], {counter.arrays 3}) n (partition, {counter.columns});
 
 -- name: add_tallies
 INSERT INTO belfry.tally_delta (partition, turn, {tally.columns})
@@ -123,8 +122,7 @@ WITH owned AS MATERIALIZED (
 sums AS (
     DELETE FROM belfry.counter
     WHERE partition = ANY((SELECT partitions FROM owned)::integer[])
-        AND kind = ANY('{{counter.kinds}}')
-        AND queue = ANY($5::text[])
+        AND kind = ANY('{{counter.kinds}}') AND queue = ANY($5::text[])
     RETURNING partition, kind, state, value),
 added AS (
     DELETE FROM belfry.counter_delta
@@ -153,7 +151,7 @@ WITH added AS (
 days AS (
     INSERT INTO belfry.tally_day AS t (scope, key, day, "end", bucket, count, sum_ms)
     SELECT scope, key, hour / 24 AS day, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint
-        FROM added
+    FROM added
     GROUP BY scope, key, day, "end", bucket ORDER BY scope, key, day, "end", bucket
     ON CONFLICT (scope, key, day, "end", bucket)
     DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),
