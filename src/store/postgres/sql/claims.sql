@@ -87,11 +87,11 @@ WITH ended AS MATERIALIZED (
     SELECT row_id, keys, sum(cardinality(keys)) OVER (ORDER BY until_ms, row_id) AS total
     FROM (SELECT ctid AS row_id, until_ms, keys FROM belfry.request_lot
         WHERE until_ms <= $1::bigint ORDER BY until_ms LIMIT $2::bigint
-            FOR UPDATE SKIP LOCKED) oldest),
+        FOR UPDATE SKIP LOCKED) oldest),
 gone AS (
     DELETE FROM belfry.request_lot
-    WHERE ctid = ANY(ARRAY(SELECT row_id FROM ended WHERE total <= greatest($2::bigint,
-        cardinality(keys))))
+    WHERE ctid = ANY(ARRAY(SELECT row_id FROM ended
+        WHERE total <= greatest($2::bigint, cardinality(keys))))
     RETURNING keys)
 DELETE FROM belfry.request r
 USING gone CROSS JOIN unnest(gone.keys) n (key)

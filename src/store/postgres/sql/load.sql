@@ -49,17 +49,16 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 -- A page of them. NULL is what most rows have: see row_live.c, which reads this.
 SELECT id, job_id, state, queue, nullif(priority, {SPEC_PRIORITY_DEFAULT}), created_ms,
     nullif(first, true), nullif(slot_ms, created_ms), nullif(ready_ms, created_ms), retry_of,
-    CASE WHEN retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p
-        WHERE p.exec_id = live.id) END,
+    CASE WHEN retry_of <> 0
+        THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
     nullif(origin, {ORIGIN_ONCE}), nominal_ms, nullif(due_ms, 0), nullif(started_ms, 0), attempts,
-        lost, returned,
-    nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0), nullif(token, 0),
-    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen, proven,
-    charged
+    lost, returned, nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0),
+    nullif(token, 0), nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen,
+    proven, charged
 FROM belfry.live
 WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
-    AND (state NOT IN ({exec.waiting}) OR due_ms <= $3::bigint OR (state = {EXEC_RETRYING}
-        AND origin <> {ORIGIN_ONCE})
+    AND (state NOT IN ({exec.waiting}) OR due_ms <= $3::bigint
+        OR (state = {EXEC_RETRYING} AND origin <> {ORIGIN_ONCE})
         OR (state = {EXEC_SCHEDULED} AND ready_ms > 0))
 ORDER BY id LIMIT $5::bigint;
 
@@ -67,16 +66,15 @@ ORDER BY id LIMIT $5::bigint;
 -- Those of a page, in runs from one number to another. NULL as above.
 SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec, nullif(j.state, {JOB_ACTIVE}),
     nullif(j.priority, {SPEC_PRIORITY_DEFAULT}), nullif(j.version, 1), j.name, nullif(j.team, ''),
-        nullif(j.tags, ''),
-    nullif(j.finished_ms, 0), nullif(j.changed_ms, 0)
+    nullif(j.tags, ''), nullif(j.finished_ms, 0), nullif(j.changed_ms, 0)
 FROM unnest($1::bigint[], $2::bigint[]) r (first, last)
 JOIN belfry.job j ON j.id BETWEEN r.first AND r.last;
 
 -- name: load_dependencies
 SELECT {dependency.columns} FROM belfry.dependency
-WHERE state IN ({DEPENDENCY_WAITING}, {DEPENDENCY_PER_SLOT}) AND (belfry.is_owned(dependant,
-    $1::bigint::integer, $2::bigint)
-    OR belfry.is_owned(upstream, $1::bigint::integer, $2::bigint))
+WHERE state IN ({DEPENDENCY_WAITING}, {DEPENDENCY_PER_SLOT})
+    AND (belfry.is_owned(dependant, $1::bigint::integer, $2::bigint)
+        OR belfry.is_owned(upstream, $1::bigint::integer, $2::bigint))
 ORDER BY dependant, upstream;
 
 -- name: load_keys

@@ -4,14 +4,14 @@
 -- $1 our start, $2 how long an owner may be silent, $3 the start that we replace, $7 which ones.
 -- The silence of an owner without a row in node counts from when it took the partition. A silent
 -- owner may keep leases alive for its grace and a lease: of its numbers and ours ($4 the lease, $5
--- the grace) the larger ones count, and $6 is added where it says nothing. Whoever works under
+-- the grace) the larger ones count, and $6 is added where it says nothing. A turn that works under
 -- these rows has them locked in share mode: this waits for the end of that work, so that afterwards
 -- all of it is there to be seen.
 WITH free AS MATERIALIZED (
     SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $3::text) AS deprived,
         CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $4::bigint + $5::bigint + $6::bigint
             ELSE greatest(n.lease_ms, $4::bigint) + greatest(n.grace_ms, $5::bigint)
-                END AS unsure_ms
+        END AS unsure_ms
     FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
     WHERE p.id = ANY($7::bigint[])
         AND (p.owner IN ('', $1::text, $3::text)
@@ -32,7 +32,7 @@ WITH free AS MATERIALIZED (
     SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $2::text) AS deprived,
         CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $3::bigint + $4::bigint + $5::bigint
             ELSE greatest(n.lease_ms, $3::bigint) + greatest(n.grace_ms, $4::bigint)
-                END AS unsure_ms
+        END AS unsure_ms
     FROM unnest($6::bigint[], $7::text[], $8::bigint[]) o (id, owner, beat_ms)
     JOIN belfry.partition p ON p.id = o.id LEFT JOIN belfry.node n ON n.start = p.owner
     WHERE p.owner IN ('', $1::text, $2::text) OR n.start IS NULL
@@ -107,16 +107,15 @@ SELECT pg_sleep($1::bigint / 1000.0);
 -- Nothing comes back when somebody else has the name, whose newest beat is not $7; or has taken
 -- it from us ($8), for good. $9: a start that is dead for sure.
 INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms,
-    seen_ms,
-    lease_ms, grace_ms, boot_id, time_ms)
+    seen_ms, lease_ms, grace_ms, boot_id, time_ms)
 SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms,
     $10::bigint, $11::bigint, $12::text, $13::bigint
 FROM (SELECT belfry.now_ms() AS ms) t
 ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
-    time_ms = excluded.time_ms,
-    lease_ms = excluded.lease_ms, grace_ms = excluded.grace_ms, boot_id = excluded.boot_id,
+    time_ms = excluded.time_ms, lease_ms = excluded.lease_ms, grace_ms = excluded.grace_ms,
+    boot_id = excluded.boot_id,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
 WHERE n.start = excluded.start
     OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms = $7::bigint))
@@ -124,8 +123,7 @@ RETURNING n.start;
 
 -- name: read_nodes
 SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms,
-    boot_id,
-    time_ms
+    boot_id, time_ms
 FROM belfry.node ORDER BY name;
 
 -- name: read_partitions
@@ -141,9 +139,8 @@ UPDATE belfry.node SET writer = $2::text WHERE start = $1::text AND writer <> $2
 SELECT belfry.now_ms(), value::bigint,
     (SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept),
     NOT EXISTS (SELECT 1 FROM belfry.node WHERE NOT starts_with(writer, start || '/')),
-    greatest((SELECT max(newest_id) FROM belfry.partition), (SELECT max(newest_id)
-        FROM belfry.turn),
-        (SELECT max(id) FROM belfry.api_key), 0)
+    greatest((SELECT max(newest_id) FROM belfry.partition),
+        (SELECT max(newest_id) FROM belfry.turn), (SELECT max(id) FROM belfry.api_key), 0)
 FROM belfry.meta WHERE key = 'settings_version';
 
 -- name: release_partitions
@@ -159,7 +156,7 @@ WHERE p.id = o.id AND p.epoch = o.epoch;
 
 -- name: release_all
 UPDATE belfry.partition SET owner = '', former = owner, since_ms = belfry.now_ms()
-    WHERE owner = $1::text;
+WHERE owner = $1::text;
 
 -- name: leave_node
 DELETE FROM belfry.node WHERE start = $1::text;

@@ -1,5 +1,15 @@
 -- old.sql - what is too old: how it is found, and how it is deleted.
 
+-- token: day_ms
+86400000
+
+-- token: week_ms
+604800000
+
+-- token: id.ms_max
+-- A millisecond of ids counts from 2020 and is 2^22 wide, and there are 2^41 of them.
+2199023255551
+
 -- name: find_old_weeks
 -- Those of which nothing is younger than the moment $1, by the end of the week, a day and the drift
 -- $2; unless something of it has not ended, ended later all the same, is a dead letter, or is what
@@ -9,16 +19,16 @@ SELECT w.week, p.id
 FROM (SELECT substring(c.relname FROM '_w([0-9]+)$')::bigint AS week
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = 'belfry.history'::regclass AND c.relname ~ '_w[0-9]+$') w
-CROSS JOIN LATERAL (SELECT (w.week * 604800000) << 22 AS first_id,
-    ((w.week + 1) * 604800000) << 22 AS end_id) ids
+CROSS JOIN LATERAL (SELECT (w.week * {week_ms}) << 22 AS first_id,
+    ((w.week + 1) * {week_ms}) << 22 AS end_id) ids
 CROSS JOIN belfry.partition p
-WHERE (w.week + 1) * 604800000 + 86400000 + $2::bigint <= $1::bigint - {ID_EPOCH_MS}
-    AND NOT EXISTS (SELECT 1 FROM belfry.live l WHERE l.id >= ids.first_id
-        AND l.id < ids.end_id OFFSET 0)
+WHERE (w.week + 1) * {week_ms} + {day_ms} + $2::bigint <= $1::bigint - {ID_EPOCH_MS}
+    AND NOT EXISTS (SELECT 1 FROM belfry.live l
+        WHERE l.id >= ids.first_id AND l.id < ids.end_id OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM belfry.dead_letter d
         WHERE d.exec_id >= ids.first_id AND d.exec_id < ids.end_id OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM belfry.history h
-        WHERE h.finished_ms >= $1::bigint AND h.finished_ms - h.created_ms > 86400000
+        WHERE h.finished_ms >= $1::bigint AND h.finished_ms - h.created_ms > {day_ms}
             AND h.id >= ids.first_id AND h.id < ids.end_id OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM belfry.dependency r
         CROSS JOIN LATERAL (SELECT greatest(j.first_exec, (SELECT max(n.id) FROM belfry.history n
@@ -30,30 +40,28 @@ ON CONFLICT DO NOTHING;
 
 -- name: old_ids
 -- Behind which id, and up to which, there may be something old. A row that was created before the
--- moment $1 has an id from before it, too, but for the drift $2; a millisecond of ids counts from
--- 2020 and is 2^22 wide, and there are 2^41 of them. Rows in no old week are left alone for the
--- time $3, too: perhaps their week becomes one. Rows of a week that our partitions ($4) are done
--- with wait for its end, and cost no more reading. The last column: whether there are others, which
--- want to be told how far we come.
+-- moment $1 has an id from before it, too, but for the drift $2. Rows in no old week are left alone
+-- for the time $3, too: perhaps their week becomes one. Rows of a week that our partitions ($4) are
+-- done with wait for its end, and cost no more reading. The last column: whether there are others,
+-- which want to be told how far we come.
 SELECT coalesce((SELECT max(w.end_id) - 1 FROM (
-        SELECT ((week + 1) * 604800000) << 22 AS end_id, min(forgotten_id) AS forgotten_id
+        SELECT ((week + 1) * {week_ms}) << 22 AS end_id, min(forgotten_id) AS forgotten_id
         FROM belfry.old_week WHERE ($4::bigint >> partition) & 1 = 1 GROUP BY week) w
     WHERE w.forgotten_id >= w.end_id - 1), 0),
-    least(greatest(least($1::bigint + $2::bigint - {ID_EPOCH_MS}, 2199023255551), 0) << 22,
-        greatest((SELECT max(week + 1) * 604800000 FROM belfry.old_week),
-            least($1::bigint + $2::bigint - $3::bigint - {ID_EPOCH_MS}, 2199023255551),
-                0) << 22) - 1,
+    least(greatest(least($1::bigint + $2::bigint - {ID_EPOCH_MS}, {id.ms_max}), 0) << 22,
+        greatest((SELECT max(week + 1) * {week_ms} FROM belfry.old_week),
+            least($1::bigint + $2::bigint - $3::bigint - {ID_EPOCH_MS}, {id.ms_max}), 0) << 22) - 1,
     EXISTS (SELECT 1 FROM belfry.old_week
         WHERE ($4::bigint >> partition) & 1 = 1
-            AND forgotten_id < (((week + 1) * 604800000) << 22) - 1);
+            AND forgotten_id < (((week + 1) * {week_ms}) << 22) - 1);
 
 -- name: find_old
 -- Ids are asked for by partition of the table.
 -- A standing rule that waits for its job needs the newest slot.
-SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d
-    WHERE d.exec_id = h.id OFFSET 0),
-    EXISTS (SELECT 1 FROM belfry.dependency r WHERE r.upstream = h.job_id
-        AND r.state = {DEPENDENCY_PER_SLOT} OFFSET 0)
+SELECT h.id, h.finished_ms,
+    EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id OFFSET 0),
+    EXISTS (SELECT 1 FROM belfry.dependency r
+        WHERE r.upstream = h.job_id AND r.state = {DEPENDENCY_PER_SLOT} OFFSET 0)
         AND NOT EXISTS (SELECT 1 FROM belfry.history n
             WHERE n.job_id = h.job_id AND NOT n.first AND n.origin = {ORIGIN_SLOT}
                 AND n.id > h.id OFFSET 0)
@@ -66,17 +74,17 @@ ORDER BY h.id LIMIT $6::bigint;
 -- The same for alerts.
 SELECT id, at_ms, state FROM belfry.alert
 WHERE id > $1::bigint AND at_ms < $2::bigint
-    AND id < greatest(least($2::bigint + $3::bigint - {ID_EPOCH_MS}, 2199023255551), 0) << 22
+    AND id < greatest(least($2::bigint + $3::bigint - {ID_EPOCH_MS}, {id.ms_max}), 0) << 22
     AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
 ORDER BY id LIMIT $6::bigint;
 
 -- name: find_old_tallies
 -- Sums that were not folded yet are seldom old.
-SELECT scope, key, hour, "end", bucket FROM (
-    (SELECT scope, key, hour, "end", bucket FROM belfry.tally WHERE hour < $1::bigint
+SELECT {tally_key.columns} FROM (
+    (SELECT {tally_key.columns} FROM belfry.tally WHERE hour < $1::bigint
     ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint)
     UNION
-    (SELECT DISTINCT scope, key, hour, "end", bucket FROM belfry.tally_delta WHERE hour < $1::bigint
+    (SELECT DISTINCT {tally_key.columns} FROM belfry.tally_delta WHERE hour < $1::bigint
     ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint)) old
 ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint;
 
@@ -122,7 +130,7 @@ WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL AND j.ctid = f.at;
 -- Here and in forget_execs: rows of an old week go with it.
 DELETE FROM belfry.attempt a WHERE a.exec_id = ANY($1::bigint[])
     AND NOT EXISTS (SELECT 1 FROM belfry.old_week w
-        WHERE w.week = (a.exec_id >> 22) / 604800000 OFFSET 0);
+        WHERE w.week = (a.exec_id >> 22) / {week_ms} OFFSET 0);
 
 -- name: forget_sla_events
 DELETE FROM belfry.sla_event WHERE exec_id = ANY($1::bigint[]);
@@ -137,8 +145,7 @@ DELETE FROM belfry.alert WHERE id = ANY($1::bigint[]);
 -- The sums lose what they had of them: as by an insert, which finds each by its key, and waits for
 -- a server that is adding to it.
 WITH old AS (
-    SELECT n.* FROM unnest({tally_key.arrays})
-        n ({tally_key.columns})),
+    SELECT n.* FROM unnest({tally_key.arrays}) n ({tally_key.columns})),
 gone AS (
     DELETE FROM belfry.tally t USING old o
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally e
@@ -167,8 +174,7 @@ WHERE t.ctid = f.at;
 -- Behind that: sums of which nothing is left.
 WITH old AS (
     SELECT n.scope, n.key, n.hour / 24 AS day, n."end", n.bucket
-    FROM unnest({tally_key.arrays})
-        n ({tally_key.columns})),
+    FROM unnest({tally_key.arrays}) n ({tally_key.columns})),
 ends AS (
     DELETE FROM belfry.tally_end t USING old o
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_end e
@@ -184,13 +190,13 @@ WHERE t.ctid = f.at AND t.count <= 0;
 -- name: forget_execs
 DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
     AND NOT EXISTS (SELECT 1 FROM belfry.old_week w
-        WHERE w.week = (h.id >> 22) / 604800000 OFFSET 0);
+        WHERE w.week = (h.id >> 22) / {week_ms} OFFSET 0);
 
 -- name: mark_forgotten
 -- Behind $2 and up to $3 nothing is left but $4. A week goes on where the stretch before has ended;
 -- one that has something left does not.
 UPDATE belfry.old_week SET forgotten_id = $3::bigint
 WHERE ($1::bigint >> partition) & 1 = 1 AND forgotten_id < $3::bigint
-    AND (forgotten_id >= $2::bigint OR (week * 604800000) << 22 > $2::bigint)
+    AND (forgotten_id >= $2::bigint OR (week * {week_ms}) << 22 > $2::bigint)
     AND NOT EXISTS (SELECT 1 FROM unnest($4::bigint[]) stays (id)
-        WHERE (stays.id >> 22) / 604800000 = week);
+        WHERE (stays.id >> 22) / {week_ms} = week);

@@ -109,8 +109,7 @@ DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigin
 -- name: add_counters
 INSERT INTO belfry.counter_delta (turn, partition, {counter.columns})
 SELECT $1::bigint, n.*
-FROM unnest($2::bigint[], {counter.arrays 3})
-    n (partition, {counter.columns});
+FROM unnest($2::bigint[], {counter.arrays 3}) n (partition, {counter.columns});
 
 -- name: add_tallies
 INSERT INTO belfry.tally_delta (partition, turn, {tally.columns})
@@ -126,8 +125,7 @@ WITH owned AS MATERIALIZED (
 sums AS (
     DELETE FROM belfry.counter
     WHERE partition = ANY((SELECT partitions FROM owned)::integer[])
-        AND kind = ANY('{{counter.kinds}}')
-        AND queue = ANY($5::text[])
+        AND kind = ANY('{{counter.kinds}}') AND queue = ANY($5::text[])
     RETURNING partition, kind, state, value),
 added AS (
     DELETE FROM belfry.counter_delta
@@ -156,7 +154,7 @@ WITH added AS (
 days AS (
     INSERT INTO belfry.tally_day AS t (scope, key, day, "end", bucket, count, sum_ms)
     SELECT scope, key, hour / 24 AS day, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint
-        FROM added
+    FROM added
     GROUP BY scope, key, day, "end", bucket ORDER BY scope, key, day, "end", bucket
     ON CONFLICT (scope, key, day, "end", bucket)
     DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),

@@ -30,8 +30,8 @@ SET TimeZone = 'UTC';
 -- name: setup_local
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_sort', 'off', true), set_config('max_parallel_workers_per_gather', '0',
-        true),
+    set_config('enable_sort', 'off', true),
+    set_config('max_parallel_workers_per_gather', '0', true),
     CASE WHEN current_setting('server_version_num')::integer >= 140000
         THEN set_config('enable_memoize', 'off', true) END,
     set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
@@ -41,10 +41,10 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
         THEN set_config('synchronous_commit', 'on', true) END;
 
 -- name: migrate_begin
--- Run whole. The lock ends with the transaction, so it works behind a pooler, too; whoever comes
--- second waits, and then finds nothing to do. A large migration takes its time, whatever the role's
--- time-outs are; but it does not stand before a locked table, with everybody else behind it, for
--- longer than the role may.
+-- Run whole. The lock ends with the transaction, so it works behind a pooler, too; a server that
+-- comes second waits, and then finds nothing to do. A large migration takes its time, whatever the
+-- role's time-outs are; but it does not stand before a locked table, with everybody else behind it,
+-- for longer than the role may.
 BEGIN;
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0;
@@ -52,8 +52,8 @@ SET LOCAL lock_timeout = 0;
 SELECT pg_advisory_xact_lock(7163384699220917);
 SET LOCAL lock_timeout TO DEFAULT;
 CREATE SCHEMA IF NOT EXISTS belfry;
-CREATE TABLE IF NOT EXISTS belfry.meta (key text PRIMARY KEY,
-    value text NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS belfry.meta (key text PRIMARY KEY, value text NOT NULL)
+    WITH (fillfactor = 50);
 INSERT INTO belfry.meta (key, value) VALUES ('version', '0') ON CONFLICT DO NOTHING;
 
 -- name: migrate_version

@@ -41,8 +41,8 @@ SELECT {waiter.columns} FROM waiter ORDER BY upstream, exec_id;
 -- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
 -- the order of the table, and nearly that of the jobs': a million rows are read without a sort.
 SELECT l.*, j.* FROM live_load l LEFT JOIN job_kept j ON j.id = l.job_id
-WHERE l.state NOT IN ({exec.waiting}) OR l.due_ms <= :until_ms OR (l.state = {EXEC_RETRYING}
-    AND l.origin != {ORIGIN_ONCE})
+WHERE l.state NOT IN ({exec.waiting}) OR l.due_ms <= :until_ms
+    OR (l.state = {EXEC_RETRYING} AND l.origin != {ORIGIN_ONCE})
     OR (l.state = {EXEC_SCHEDULED} AND l.ready_ms > 0)
 ORDER BY l.id;
 

@@ -26,7 +26,7 @@ WHERE exec_id = :exec_id AND length(bytes) > 0;
 
 -- name: list_checkpoints
 SELECT exec_id, token, at_ms, x'' FROM checkpoint WHERE exec_id > :after
-    ORDER BY exec_id LIMIT :max;
+ORDER BY exec_id LIMIT :max;
 
 -- name: drop_checkpoint
 DELETE FROM checkpoint WHERE exec_id = :exec_id;

@@ -48,8 +48,8 @@ SELECT end, bucket, sum(count), sum(sum_ms) FROM (
     WHERE scope = :scope AND key = :key AND day >= (:from + 23) / 24 AND day < :until / 24
     UNION ALL
     SELECT end, bucket, count, sum_ms FROM tally
-    WHERE scope = :scope AND key = :key AND hour >= :from AND hour < min((:from + 23) / 24 * 24,
-        :until)
+    WHERE scope = :scope AND key = :key
+        AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
     UNION ALL
     SELECT end, bucket, count, sum_ms FROM tally
     WHERE scope = :scope AND key = :key AND hour >= max((:from + 23) / 24, :until / 24) * 24

@@ -19,8 +19,8 @@ DELETE FROM queue WHERE name = :name;
 -- name: move_counters
 -- To the empty name. By its key: those of each kind stand together.
 INSERT INTO counter ({counter.columns})
-SELECT kind, '', state, value FROM counter WHERE kind IN ({counter.kinds}) AND queue = :queue
-    AND value <> 0
+SELECT kind, '', state, value FROM counter
+WHERE kind IN ({counter.kinds}) AND queue = :queue AND value <> 0
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
 
 -- name: forget_counters
