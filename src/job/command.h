@@ -42,7 +42,8 @@ enum command_kind {
     CMD_STATS,
 };
 
-/* A request that its sender may send again, and that is to be done once (engine/submit/idempotency.c). */
+/* A request that its sender may send again, and that is to be done once
+ * (engine/submit/idempotency.c). */
 struct once {
     struct str key;  /* with the scope it counts in; empty: it is done as often as it comes */
     struct str hash; /* of what is asked for; the same key with another one is refused */
@@ -57,7 +58,7 @@ struct unique_asked {
     struct question *holder; /* the job that has it, when memory has it not */
 };
 
-/* What a calendar will do to a slot that is to come, as things stand. */
+/* How a slot ahead will fare with its calendars, as they stand. */
 struct slot_note {
     int64_t at_ms;
     struct ruling ruling;
@@ -100,8 +101,8 @@ struct worker_view {
     bool parked;       /* is waiting for work right now */
 };
 
-/* What to change about a queue; perhaps nothing, to look at it. RC_NOT_FOUND when nobody knows the
- * queue and the wish would leave it as every queue is before it is known. */
+/* Changes to a queue; perhaps none, to look at it. RC_NOT_FOUND when the queue is not known
+ * and the wish would leave it as every queue is before it is known. */
 struct queue_wish {
     struct str name;
     enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
@@ -254,7 +255,7 @@ enum queue_event {
     QUEUE_DELETED,
 };
 
-/* What happened to an execution, to a queue or to a breaker, for those who watch. Published after the commit, in
+/* A change of an execution, a queue or a breaker, for watchers. Published after the commit, in
  * order. Text lives until the next turn begins. */
 struct event {
     int64_t at_ms;

@@ -224,8 +224,8 @@ int64_t retry_delay_ms(const struct retry *retry, uint32_t attempt, uint64_t see
     struct rng rng = {.state = seed ^ (uint64_t)attempt << 56};
     uint64_t spread = (uint64_t)delay_ms * retry->jitter_permille / 1000;
     int64_t jitter_ms = (int64_t)rng_below(&rng, spread + 1);
-    /* What would lie beyond the longest delay is thrown back by it: merely cut off, all that failed together
-     * would come back together from then on. */
+    /* A delay beyond the longest one is mirrored at it: if it were merely cut off, all that failed
+     * together would come back together from then on. */
     int64_t beyond_ms = jitter_ms - (retry->max_delay_ms - delay_ms);
     return beyond_ms > 0 ? retry->max_delay_ms - beyond_ms : delay_ms + jitter_ms;
 }
