@@ -1,11 +1,11 @@
 /* breaker.h - when to leave a target alone, as values.
  *
- * A target is what jobs call, by the name that they give it, or their handler's. When half of what was
- * tried lately has failed, trying more only burns attempts: the breaker opens, and work for the target
- * waits. After a rest it is half open, which lets one execution through, the probe; that one decides
- * whether it closes or rests again. A probe that takes longer than the rest has another one sent after
- * it, and so on: the first of them that ends decides. The engine keeps breakers (engine/ready/breaker.h);
- * this file only counts. */
+ * A target is what jobs call, by the name that they give it, or their handler's. When half of what
+ * was tried lately has failed, trying more only burns attempts: the breaker opens, and work for the
+ * target waits. After a rest it is half open, which lets one execution through, the probe; that one
+ * decides whether it closes or rests again. A probe that takes longer than the rest has another one
+ * sent after it, and so on: the first of them that ends decides. The engine keeps breakers
+ * (engine/ready/breaker.h); this file only counts. */
 #pragma once
 #include "base/str.h"
 
@@ -29,8 +29,8 @@ struct breaker_rule {
     int64_t rest_ms;    /* how long it stays open */
 };
 
-/* Calls that ended lately, in two halves: the older one is dropped whole when the newer one is full.
- * So it sees between half a window and a whole one, at the price of five numbers. */
+/* Calls that ended lately, in two halves: the older one is dropped whole when the newer one is
+ * full. So it sees between half a window and a whole one, at the price of five numbers. */
 struct breaker_window {
     int64_t since_ms; /* the newer half began; any clock that does not go back */
     uint32_t calls;

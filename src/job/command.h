@@ -60,7 +60,7 @@ struct unique_asked {
     struct question *holder; /* the job that has it, when memory has it not */
 };
 
-/* What a calendar will do to a slot that is to come, as things stand. */
+/* How a slot ahead will fare with its calendars, as they stand. */
 struct slot_note {
     int64_t at_ms;
     struct ruling ruling;
@@ -103,8 +103,8 @@ struct worker_view {
     bool parked;       /* is waiting for work right now */
 };
 
-/* What to change about a queue; perhaps nothing, to look at it. RC_NOT_FOUND when nobody knows the
- * queue and the wish would leave it as every queue is before it is known. */
+/* Changes to a queue; perhaps none, to look at it. RC_NOT_FOUND when the queue is not known
+ * and the wish would leave it as every queue is before it is known. */
 struct queue_wish {
     struct str name;
     enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
@@ -286,8 +286,8 @@ enum queue_event {
     QUEUE_DELETED,
 };
 
-/* What happened to an execution, to a queue or to a breaker, for those who watch. Published after
- * the commit, in order. Text lives until the next turn begins. */
+/* A change of an execution, a queue or a breaker, for watchers. Published after the commit, in
+ * order. Text lives until the next turn begins. */
 struct event {
     int64_t at_ms;
     struct str queue;

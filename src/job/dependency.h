@@ -27,7 +27,7 @@ enum dependency_state {
     DEPENDENCY_STATES
 };
 
-/* What a submitted job wants to wait for. */
+/* A job that a submitted job wants to wait for. */
 struct dependency_wish {
     enum dependency_type type;
     uint64_t job_id; /* a job that exists; 0: one of the same batch, */
@@ -45,6 +45,6 @@ extern const struct words dependency_type_words;
 struct str dependency_type_name(enum dependency_type type);
 struct str dependency_state_name(enum dependency_state state);
 
-/* What becomes of it when the upstream is over in this state. A job that was cancelled, or skipped,
- * neither succeeded nor failed. */
+/* The state of a dependency once the upstream is over in this state. A job that was cancelled, or
+ * skipped, neither succeeded nor failed. */
 enum dependency_state dependency_after(enum dependency_type type, enum job_state ended);

@@ -1,9 +1,9 @@
 /* explain.h - why something does not run, as values.
  *
- * Whatever keeps an execution from running is a blocker, and an explanation lists every one of them
- * with what would lift it and, where that can be known, when. The engine finds them (engine/explain/explain.c),
- * the wire prints them (wire/message/explain_json.h). A new kind of blocker is a value here, its word in
- * explain.c, and a function in the engine that adds it. */
+ * A reason why an execution does not run is a blocker, and an explanation lists every one of them
+ * with what would lift it and, where that can be known, when. The engine finds them
+ * (engine/explain/explain.c), the wire prints them (wire/message/explain_json.h). A new kind of
+ * blocker is a value here, its word in explain.c, and a function in the engine that adds it. */
 #pragma once
 #include "base/str.h"
 

@@ -208,8 +208,8 @@ enum {
     PAIRS = 256,
 };
 
-/* Which phrases begin with a pair of letters, so that a line is walked once and not once for each of
- * them: programs end with lines of kilobytes, and a storm of failures has many of them. */
+/* Which phrases begin with a pair of letters, so that a line is walked once and not once for each
+ * of them: programs end with lines of kilobytes, and a storm of failures has many of them. */
 struct phrase_index {
     uint8_t first[PAIRS];  /* by pair, the first in the table; PHRASES: none */
     uint8_t next[PHRASES]; /* with the same pair, further down the table */

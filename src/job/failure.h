@@ -53,8 +53,9 @@ bool failure_parse(struct str name, enum failure_class *ret_class);
 /* By default, trying again helps unless something is missing, forbidden or wrong in what the job
  * was told: permission_error, not_found and user_error are permanent, all others pass. */
 bool failure_is_permanent(enum failure_class class);
-/* Whether it says something about what the job calls (job/breaker.h). What cannot help to try again, and what
- * is wrong in what the job was told, does not: another job may have more luck with the same target. */
+/* Whether it says something about what the job calls (job/breaker.h). What cannot help to try
+ * again, and what is wrong in what the job was told, does not: another job may have more luck with
+ * the same target. */
 bool failure_blames_target(struct failure failure);
 
 /* ---- deciding */
@@ -64,7 +65,7 @@ enum {
     FAILURE_EXIT_PERMANENT = 78, /* EX_CONFIG: a retry cannot help */
 };
 
-/* What is known about how it ended; what is not known is zero, but for the exit code. */
+/* How an attempt ended, as far as it is known; the rest is zero, but for the exit code. */
 struct failure_facts {
     bool timed_out;
     bool oom_killed; /* the kernel killed for memory while it ran, and it died by SIGKILL */
@@ -81,8 +82,8 @@ enum failure_class failure_guess(struct str line);
 
 /* ---- what it printed last */
 
-/* The part of error output that is worth keeping: the last lines, and with them the whole of a stack
- * trace that they are the end of. Within FAILURE_TAIL_BYTES_MAX. */
+/* The part of error output that is worth keeping: the last lines, and with them the whole of a
+ * stack trace that they are the end of. Within FAILURE_TAIL_BYTES_MAX. */
 struct str failure_tail(struct str output);
 /* The stack trace in it, whole lines; empty: there is none. */
 struct str failure_trace(struct str tail);
@@ -94,8 +95,8 @@ struct str failure_line(struct str tail);
 /* The line without what differs from one time to the next: numbers, ids, times, quoted values. Cut
  * to FAILURE_LINE_BYTES_MAX. ret_text has that much room. */
 struct str failure_normalise(struct str line, char *ret_text);
-/* A number that is the same for the same kind of failure: by class, by exit code or signal, and by the
- * normalised line of the tail, or of the error when nothing was printed. 48 bits, never 0. */
+/* A number that is the same for the same kind of failure: by class, by exit code or signal, and by
+ * the normalised line of the tail, or of the error when nothing was printed. 48 bits, never 0. */
 uint64_t failure_fingerprint(enum failure_class class, int32_t exit_code, int32_t signal,
                              struct str tail, struct str error);
 /* As people see it: 12 hexadecimal digits. ret_text has room for FAILURE_PRINT_MAX. */

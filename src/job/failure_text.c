@@ -1,4 +1,4 @@
-/* What failures say: the lines worth keeping, the one that tells, and by what two are the same. */
+/* Texts of failures: the lines worth keeping, the one that tells, and by what two are the same. */
 #include "base/buf.h"
 #include "job/failure.h"
 
@@ -101,7 +101,7 @@ struct str failure_tail(struct str output)
     return trace.len > lines.len ? trace : lines;
 }
 
-/* What programs print after the line that matters. */
+/* Lines that programs print after the one that matters. */
 static bool is_trailer(struct str line)
 {
     return str_starts(line, STR("Node.js v")) || str_starts(line, STR("exit status ")) ||
@@ -130,7 +130,8 @@ struct str failure_line(struct str tail)
 
 /* ---- what stays the same */
 
-/* Not those of ctype.h: these are the same in every locale, as fingerprints must be, and cost no call. */
+/* Not those of ctype.h: these are the same in every locale, as fingerprints must be, and cost no
+ * call. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -28,7 +28,7 @@ struct lease lease_grant(const struct lease *prev, uint64_t worker_id, int64_t n
 /* RC_OK when worker and token name this lease, RC_STALE when not. The clock plays no part: work
  * reported late, but before anyone took it back, still counts. */
 enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token, struct err *err);
-/* Who holds it; 0: nobody. */
+/* The worker that holds it; 0: none. */
 static inline uint64_t lease_holder(const struct lease *lease)
 {
     return lease->held ? lease->worker_id : 0;
@@ -38,7 +38,7 @@ static inline uint64_t lease_holder(const struct lease *lease)
 bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token);
 /* Moves the end to now_ms + ttl_ms, never earlier than it was. */
 void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms);
-/* Nobody holds it any more; the token stays, so that the next one is larger. */
+/* Gives the lease up; the token stays, so that the next one is larger. */
 void lease_release(struct lease *held);
 
 /* ---- what is on record about a lease */
@@ -51,7 +51,7 @@ struct grant {
     uint64_t past_id;   /* who had the grant that was asked for, once that has ended; else 0 */
 };
 
-/* What a grant gives a worker the right to, the least first. Who has ever had one keeps
+/* The right that a grant gives a worker, the least first. A worker that ever had the grant keeps
  * STANDING_PAST at least, for ever. */
 enum standing {
     STANDING_NONE, /* it was never this worker's */

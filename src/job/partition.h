@@ -23,6 +23,6 @@ uint32_t partition_first_bucket(uint32_t count, uint32_t partition);
 bool partition_has(const struct partition_set *set, uint64_t id);
 bool partition_has_bucket(const struct partition_set *set, uint32_t bucket);
 uint32_t partition_set_len(const struct partition_set *set);
-/* The bucket behind `bucket` that is in the set, around the circle of all buckets; so new ids go round
- * what is owned. The set must not be empty. */
+/* The bucket behind `bucket` that is in the set, around the circle of all buckets; so new ids go
+ * round what is owned. The set must not be empty. */
 uint32_t partition_next_bucket(const struct partition_set *set, uint32_t bucket);

@@ -1,13 +1,13 @@
 /* poll.h - the one conversation between a worker and a server, as values.
  *
- * A worker says how many slots are free, what it holds (which renews those leases and confirms
- * that they started) and what ended; it is told what to run and what to stop. Polls of one worker
- * are numbered. A lease that was granted into a broken connection is simply sent again with the
- * same token when the next poll does not list it, or taken back at no cost when that poll has no
- * slot for it; so a worker may see one lease twice and runs it once (same execution, same token).
+ * A worker says how many slots are free, what it holds (which renews those leases and confirms that
+ * they started) and what ended; it is told what to run and what to stop. Polls of one worker are
+ * numbered. A lease that was granted into a broken connection is simply sent again with the same
+ * token when the next poll does not list it, or taken back at no cost when that poll has no slot
+ * for it; so a worker may see one lease twice and runs it once (same execution, same token).
  *
- * Where there are several servers a worker is registered once and polls each of them. A poll may name
- * everything that the worker holds: a server renews, stops and answers only what is in its own
+ * Where there are several servers a worker is registered once and polls each of them. A poll may
+ * name everything that the worker holds: a server renews, stops and answers only what is in its own
  * partitions, passes over the rest, and says which those are. A lease counts as renewed by a server
  * that owns it, a result as told when one gives its verdict. Numbers of polls grow per server.
  * `wire/message/poll_json.h` gives these values their JSON. */
@@ -33,8 +33,9 @@ struct poll_held {
 /* More about an outcome than a class of failures can say. */
 enum poll_code {
     POLL_CODE_NONE,
-    /* The worker cannot make sense of the lease. Reported as permanent, it is the end; a worker that thinks
-     * others may know more returns it so, and the server counts these returns as it counts lost leases. */
+    /* The worker cannot make sense of the lease. Reported as permanent, it is the end; a worker
+     * that thinks others may know more returns it so, and the server counts these returns as it
+     * counts lost leases. */
     POLL_CODE_UNREADABLE,
     /* The process that starts the worker's commands died, and every command with it. Any of them
      * may have killed it; the worker cannot tell. Beside OUTCOME_STOPPED, for all that the worker
@@ -75,7 +76,7 @@ struct poll {
  * where numbers are doubles. */
 #define POLL_HEARD_AS (UINT64_C(1) << 52)
 
-/* What the worker is told. */
+/* The reply to a poll. */
 struct poll_lease {
     uint64_t exec_id;
     uint64_t job_id;
@@ -122,9 +123,9 @@ struct poll_reply {
 
     /* From a server that may be one of several; empty from one that is alone with its store. */
     struct partition_set owned; /* what it decides about; count 0: everything */
-    /* Of each partition that it owns or keeps leases of; 0: it does not speak of that one. NULL: from a
-     * server that is alone, or of an older version. A worker believes nothing that is said under a smaller
-     * epoch than the largest it has heard. */
+    /* Of each partition that it owns or keeps leases of; 0: it does not speak of that one. NULL:
+     * from a server that is alone, or of an older version. A worker believes nothing that is said
+     * under a smaller epoch than the largest it has heard. */
     const uint64_t *epochs;
     /* What a poll says in `heard` whose writer has read this. No other process, and no other engine of this one, says
      * the same. 0: from a server of an older version, or in a provisional reply. */

@@ -13,7 +13,7 @@ static bool takes(const struct shares_view *v, int node)
     return node >= 0 && !v->nodes[node].silent && !v->nodes[node].draining;
 }
 
-/* Who has it and may keep it; what a node has that drains or is silent is up for others. */
+/* The node that has it and may keep it; shares of a node that drains or is silent go to others. */
 static int keeper(const struct shares_view *v, uint32_t p)
 {
     return takes(v, v->places[p].owner) ? v->places[p].owner : SHARES_NOBODY;
@@ -95,7 +95,7 @@ static void choose_heirs(const struct shares_view *v, struct count *counts,
     }
 }
 
-/* Nobody decides about it, and nobody may be about to come back for it. */
+/* No node decides about it, and none may be about to come back for it. */
 static bool is_to_be_had(const struct shares_view *v, uint32_t p)
 {
     int owner = v->places[p].owner;

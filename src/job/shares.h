@@ -1,9 +1,10 @@
 /* shares.h - which server should have which partitions.
  *
- * Every server works this out for itself, from what the store says about all of them, and acts on its
- * own part only: it takes what is free and meant for it, and gives back what is meant for somebody
- * else. From the same view all come to the same plan, so nobody has to lead; where views differ for a
- * moment, epochs keep two servers from having one partition, and the next view settles it.
+ * Every server works this out for itself, from what the store says about all of them, and acts on
+ * its own part only: it takes what is free and meant for it, and gives back what is meant for
+ * somebody else. From the same view all come to the same plan, so nobody has to lead; where views
+ * differ for a moment, epochs keep two servers from having one partition, and the next view settles
+ * it.
  *
  * Shares are equal, give or take one. What is in its place stays there: only what is too many
  * somewhere, or belongs to nobody who is there, moves. Plain values: no I/O, no clock. */
@@ -24,8 +25,8 @@ struct shares_place {
 
 struct shares_view {
     int me;
-    /* I have only just come back after silence of my own. So may all others, and who is silent still
-     * may be back the next moment: first claim on what they had is theirs. */
+    /* I have only just come back after silence of my own. So may all others, and who is silent
+     * still may be back the next moment: first claim on what they had is theirs. */
     bool just_back;
     const struct shares_node *nodes; /* in the same order for everybody */
     int node_count;

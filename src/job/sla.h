@@ -1,16 +1,17 @@
 /* sla.h - how long a run should take, and how long it may, as values.
  *
- * The clock of an SLA runs per attempt that counts: from the first lease of that attempt, by the wall
- * clock, through lost leases and restarts; a retry after a failure begins anew. At `expected` there
- * is one warning, at `max` one violation; engine/time/sla.c says what follows. Each leaves an event, in
- * the very turn that marks the execution, so that a crash neither loses one nor makes two of it. */
+ * The clock of an SLA runs per attempt that counts: from the first lease of that attempt, by the
+ * wall clock, through lost leases and restarts; a retry after a failure begins anew. At `expected`
+ * there is one warning, at `max` one violation; engine/time/sla.c says what follows. Each leaves an
+ * event, in the very turn that marks the execution, so that a crash neither loses one nor makes two
+ * of it. */
 #pragma once
 #include "base/words.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a violation leads to. Kept by number: append only. */
+/* The action that a violation leads to. Kept by number: append only. */
 enum sla_policy {
     SLA_FLEXIBLE,     /* a critical alert; the run goes on */
     SLA_STRICT,       /* the run is stopped, and its attempt was a timeout */
@@ -24,7 +25,7 @@ struct sla {
     enum sla_policy policy;
 };
 
-/* What has happened to an execution, as bits. Kept by number. */
+/* Marks of an execution, as bits. Kept by number. */
 enum sla_mark {
     SLA_WARNED = 1,   /* the attempt under way has taken longer than expected, … */
     SLA_VIOLATED = 2, /* … longer than it may, … */
@@ -74,7 +75,7 @@ static inline bool sla_is_set(const struct sla *sla)
 
 extern const struct words sla_policy_words;
 struct str sla_event_kind_name(enum sla_event_kind kind);
-/* What was done about it: "alert", "critical_alert", "stop", "extend", "none". */
+/* The word for what was done about it: "alert", "critical_alert", "stop", "extend", "none". */
 struct str sla_event_action(const struct sla_event_rec *event);
 /* How much longer than the limit that the event is about; 0: it is about none, or within it. */
 int64_t sla_event_overrun_ms(const struct sla_event_rec *event);

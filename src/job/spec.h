@@ -54,7 +54,7 @@ enum when_kind {
     WHEN_CRON,
 };
 
-/* What becomes of a slot while an earlier run of the same job is not over. */
+/* The fate of a slot while an earlier run of the same job is not over. */
 enum overlap {
     OVERLAP_SKIP,
     OVERLAP_QUEUE, /* it waits; at most SPEC_OVERLAP_QUEUE_MAX do */
@@ -192,8 +192,8 @@ extern const struct retry retry_default;
 
 /* Without a schedule: that needs a zone, see spec_schedule. */
 struct rules spec_rules(const struct spec *spec);
-/* The target by which its breaker is known: the name that the job gives it, else "handler:" and the handler's;
- * empty: it has none. ret_text has room for SPEC_TARGET_MAX bytes. */
+/* The target by which its breaker is known: the name that the job gives it, else "handler:" and the
+ * handler's; empty: it has none. ret_text has room for SPEC_TARGET_MAX bytes. */
 struct str rules_target(const struct rules *rules, char *ret_text);
 /* Whether this can be an idempotency key: 1 to SPEC_ONCE_KEY_MAX characters, visible ASCII. */
 bool idempotency_key_is_valid(struct str key);

@@ -6,21 +6,21 @@
 #pragma once
 #include "base/str.h"
 
-/* What holds in each state, between any two steps. `due_ms`, `token` and `finished_ms` are those of
- * the record (job/record/record.h); a place is where the engine finds the execution in memory.
+/* The invariants of each state, between any two steps. `due_ms`, `token` and `finished_ms` are
+ * those of the record (job/record/record.h); a place is where the engine finds the execution in
+ * memory.
  *
- *   state         lease  due_ms  ends by            place
- *   ------------  -----  ------  -----------------
- *   ------------------------------------------------
- *   scheduled     none   set     its time           among the dues; none while its job is paused
- *   retrying      none   set     its time           the same; it has had a lease
- *   blocked       none   0       another's end      none: an edge of its own, or its job, knows it
- *   queued        none   0       a grant            its track; none while its job is paused, or
- *   while it has asked for permits
- *   running       held   0       a report, or the   its worker's leases; among the terms
- *                                end of the lease
- *   stopping      held   0       the same           the same
- *   all others    none   0       never              none; it leaves memory with the commit
+ *   state       lease  due_ms  ends by           place
+ *   ----------  -----  ------  ----------------  ------------------------------------------------
+ *   scheduled   none   set     its time          among the dues; none while its job is paused
+ *   retrying    none   set     its time          the same; it has had a lease
+ *   blocked     none   0       another's end     none: an edge of its own, or its job, knows it
+ *   queued      none   0       a grant           its track; none while its job is paused, or
+ *                                                while it has asked for permits
+ *   running     held   0       a report, or the  its worker's leases; among the terms
+ *                              end of the lease
+ *   stopping    held   0       the same          the same
+ *   all others  none   0       never             none; it leaves memory with the commit
  *
  *   - A lease that is held has a token, the largest so far, and at least one attempt. A lease that
  *     was given up keeps its token.
@@ -28,7 +28,7 @@
  *     is ordered by `ready_ms`, which a step back of the clock does not lower.
  *   - finished_ms is set in the final states, and in no other; nothing leaves a final state.
  *   - A job with a schedule that is not over has exactly one execution that is scheduled for a slot
- *     ahead. Any other job has one unfinished execution. */
+ *     ahead. Any other job has at most one unfinished execution. */
 enum exec_state {
     EXEC_NONE = 0,  /* no such step */
     EXEC_SCHEDULED, /* its time has not come */

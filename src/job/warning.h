@@ -20,8 +20,7 @@ struct warning {
     uint64_t runs; /* of which that is the p95 */
 };
 
-/* What there is to say about runs that took so long, of a job whose slots are so far apart. False:
- * nothing. */
+/* The warning about runs that took so long, of a job whose slots are so far apart. False: none. */
 bool warning_of_pace(const struct sketch *took_ms, int64_t interval_ms,
                      struct warning *ret_warning);
 

@@ -202,7 +202,7 @@ void alert_breaker_open(struct engine *e, const struct breaker *b)
                      b->v.window.calls + b->v.window.calls_before);
 }
 
-/* What is done about it, and what to look at. */
+/* What the server does about it, and what to look at. */
 static const char *sla_advice(const struct sla_event_rec *event)
 {
     if (event->kind == SLA_EVENT_WARNING)
@@ -387,7 +387,7 @@ static void look_at_dead_letters(struct engine *e)
                                failed, e->options.alerts.window_ms / 1000);
 }
 
-/* What is older than the window is dropped although nothing new comes. */
+/* Counts older than the window are dropped although nothing new comes. */
 static bool is_of_interest(struct engine *e, struct breaker_window *w)
 {
     if (e->boot_ms - w->since_ms >= e->options.alerts.window_ms)
@@ -400,8 +400,8 @@ static int by_name(const void *a, const void *b)
     return str_cmp((*(struct queue *const *)a)->name, (*(struct queue *const *)b)->name);
 }
 
-/* Those where something waits, or happened lately, by name: alerts are told in this order. True: there is
- * one. */
+/* Those where something waits, or happened lately, by name: alerts are told in this order. True:
+ * there is one. */
 static bool look_at_queues(struct engine *e)
 {
     struct queue **queues = ARENA_ARRAY(e->turn.arena, struct queue *, e->queues.by_name.len);
@@ -421,7 +421,7 @@ static bool look_at_queues(struct engine *e)
     return count > 0;
 }
 
-/* What was hushed meanwhile is told with the next one, but not after a day. */
+/* Muted repeats are told with the next alert of the key, but not after a day. */
 static bool is_past(const struct engine *e, const struct alert_mute *h)
 {
     int64_t past_ms = e->boot_ms - h->told_ms;

@@ -354,7 +354,8 @@ void engine_decide(struct engine *e, struct command *cmd)
 
 /* ---- time */
 
-/* The first of the heap whose moment has come, or NULL; also when the turn has had enough of those. */
+/* The first of the heap whose moment has come, or NULL; also when the turn has had enough of
+ * those. */
 static struct heap_node *next_until(struct engine *e, const struct heap *heap, int64_t now_ms)
 {
     const struct heap_item *first = heap_min(heap);
@@ -397,7 +398,7 @@ void exec_come_due(struct engine *e, struct exec *x)
             &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
 }
 
-/* What goes by the wall clock; nothing while that is not known, or is being set. */
+/* Timers of the wall clock; none while the time is not known, or is being set. */
 static void come_due(struct engine *e)
 {
     struct heap_node *node;

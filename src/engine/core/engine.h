@@ -51,11 +51,10 @@ struct engine_options {
     int64_t delete_wait_ms;    /* nothing of all this goes so long after the clock was set far */
     size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
     int64_t retain_pause_ms;   /* between two such turns */
-    int64_t
-        mail_ms; /* how often to look into the inbox without being told; 0: never, nobody writes there */
-    size_t inbox_page;        /* rows of each sort that one turn reads there, … */
-    size_t inbox_page_bytes;  /* … and bytes of them, but at least one row */
-    int64_t rejected_keep_ms; /* how long what came through it and could not be made is shown */
+    int64_t mail_ms;           /* how often to look into the inbox without being told; 0: never */
+    size_t inbox_page;         /* rows of each sort that one turn reads there, … */
+    size_t inbox_page_bytes;   /* … and bytes of them, but at least one row */
+    int64_t rejected_keep_ms;  /* how long what came through it and could not be made is shown */
 
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
     uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
@@ -69,8 +68,9 @@ struct engine_options {
     /* The same for calendars: the times that a document means. Needed once there is one. */
     enum rc (*read_calendar)(void *arg, const struct calendar_rec *calendar, struct arena *arena,
                              struct almanac *ret_almanac, struct err *err);
-    /* The same for a job that came through the inbox (INBOX_SUBMIT): what POST /jobs would make of it.
-     * Needed where mail_ms is set. RC_INVALID and the like: it is rejected, with that reason. */
+    /* The same for a job that came through the inbox (INBOX_SUBMIT): what POST /jobs would make of
+     * it. Needed where mail_ms is set. RC_INVALID and the like: it is rejected, with that
+     * reason. */
     enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err);
     void *rules_arg; /* of all three */
@@ -86,27 +86,27 @@ void engine_free(struct engine *e);
 
 /* ---- loading: before the first turn, or after a reload with a new engine */
 
-/* Decides about what is in these partitions, and about nothing else. Ids will be larger than id_floor,
- * turns larger than turn_floor. Everything due until the
- * returned moment must then be loaded. */
+/* Decides about what is in these partitions, and about nothing else. Ids will be larger than
+ * id_floor, turns larger than turn_floor. Everything due until the returned moment must then be
+ * loaded. */
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor);
-/* Behind engine_load_begin, in a cluster: under which epochs it decides, and how long leases that nobody
- * names may still be alive, by the boot clock (see `struct ownership`). Each has an entry for every
- * partition. */
+/* Behind engine_load_begin, in a cluster: under which epochs it decides, and how long leases that
+ * nobody names may still be alive, by the boot clock (see `struct ownership`). Each has an entry
+ * for every partition. */
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms);
 /* Tokens of leases will be larger than this. */
 void engine_load_tokens(struct engine *e, uint64_t token_floor);
-/* The store has lost so many turns, and what is loaded is what it has left: the first turn that is kept
- * raises an alert. */
+/* The store has lost so many turns, and what is loaded is what it has left: the first turn that is
+ * kept raises an alert. */
 void engine_note_lost(struct engine *e, uint64_t turns);
 uint64_t engine_lost_turns(const struct engine *e); /* of which nobody was told yet */
-/* So many timers are handled in a turn from now on; returns how many were until now (and with SIZE_MAX leaves
- * it at that). */
+/* So many timers are handled in a turn from now on; returns how many were until now (and with
+ * SIZE_MAX leaves it at that). */
 size_t engine_limit_due(struct engine *e, size_t max);
-/* Before the jobs, and again between turns when another server may have changed one. One that makes no
- * sense holds what goes by it until somebody puts another. */
+/* Before the jobs, and again between turns when another server may have changed one. One that makes
+ * no sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
                              struct err *err);
 /* Before its executions; one that is there already stays as it is. */
@@ -119,13 +119,13 @@ void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too; and again between turns, each taking the place of what is known. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
-/* Between turns: all settings are about to be read again, and have been. A calendar that was not among
- * them is gone: another server has deleted it. */
+/* Between turns: all settings are about to be read again, and have been. A calendar that was not
+ * among them is gone: another server has deleted it. */
 void engine_settings_begin(struct engine *e);
 void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
-/* What deletions wait behind. */
+/* The moment that deletions wait behind. */
 void engine_load_clock(struct engine *e, const struct clock_rec *rec);
 /* In the order of their ids. */
 void engine_load_operation(struct engine *e, const struct operation_rec *rec);
@@ -133,22 +133,23 @@ void engine_load_operation(struct engine *e, const struct operation_rec *rec);
 void engine_load_permit(struct engine *e, const struct permit_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
-/* Who waits elsewhere for something of ours. */
+/* An execution elsewhere that waits for a job of ours. */
 void engine_load_waiter(struct engine *e, const struct waiter_rec *rec);
-/* After all of that, before the first turn: `former` decided in this server until now. Leases of partitions
- * whose epoch is the same in both go on as they are, since nobody else can have given them away: they end
- * when they would have ended, and what is known about them stays known. */
+/* After all of that, before the first turn: `former` decided in this server until now. Leases of
+ * partitions whose epoch is the same in both go on as they are, since nobody else can have given
+ * them away: they end when they would have ended, and what is known about them stays known. */
 void engine_inherit(struct engine *newer, const struct engine *former);
 
 /* ---- a turn */
 
-/* Starts a turn. What is due goes by the wall clock, and steps.c tells what an accepted step moves; leases,
- * parked polls and forgetting go by the boot clock. What the turn makes lives in arena until the turn is over. */
+/* Starts a turn. What is due goes by the wall clock, and steps.c tells what an accepted step moves;
+ * leases, parked polls and forgetting go by the boot clock. What the turn makes lives in arena
+ * until the turn is over. */
 void engine_begin(struct engine *e, struct moment now, struct arena *arena);
 
-/* What must be known before the command can be decided: adds to the list (in the turn's arena).
- * Round 0 asks first; further rounds, with the answers filled in, may ask what follows from them;
- * a round in which nobody asks ends the asking. */
+/* Asks what must be known before the command can be decided: adds to the list (in the turn's
+ * arena). Round 0 asks first; further rounds, with the answers filled in, may ask what follows from
+ * them; a round without questions ends the asking. */
 struct question_list {
     struct question **items;
     size_t len;
@@ -159,12 +160,12 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
  * and what an operation goes on with. Before those of the commands. */
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list);
 
-/* Somebody said that there is mail in the inbox: the next turn looks. Between turns. */
+/* The server was told that there is mail in the inbox: the next turn looks. Between turns. */
 void engine_mail(struct engine *e);
 
-/* The last turn, which was undone, cannot be kept, and perhaps for what it read: the next one reads less,
- * down to one row, and when that one alone is it, rejects it for this reason. False: mail was not it, or not
- * alone, and nothing is rejected. Between turns. */
+/* The last turn, which was undone, cannot be kept, and perhaps for what it read: the next one reads
+ * less, down to one row, and when that one alone is it, rejects it for this reason. False: mail was
+ * not it, or not alone, and nothing is rejected. Between turns. */
 bool engine_mail_doubt(struct engine *e, const char *why);
 
 /* Turns read no mail as long as it is held. Between turns. */
@@ -174,11 +175,11 @@ void engine_hold_mail(struct engine *e, bool held);
 bool engine_looked_for_old(const struct engine *e);
 /* Turns do not, as long as it is held. Between turns. */
 void engine_hold_old(struct engine *e, bool held);
-/* What is too old cannot be deleted: for a while it is not tried. Between turns. */
+/* Old rows cannot be deleted: for a while it is not tried. Between turns. */
 void engine_put_off_old(struct engine *e);
 
-/* The newest turn could not be kept and was undone. If it read mail, that may have been too much for one turn:
- * the next one asks for half of it; from then on pages grow again. Between turns. */
+/* The newest turn could not be kept and was undone. If it read mail, that may have been too much
+ * for one turn: the next one asks for half of it; from then on pages grow again. Between turns. */
 void engine_mail_lost(struct engine *e);
 
 /* Rows of the inbox that stay there, as of the last commit. */
@@ -206,18 +207,19 @@ void engine_undo(struct engine *e);
 
 /* ---- while this server may not decide
  *
- * Another server may own the partitions of this one without its knowledge. It says nothing then that could
- * end a run; all it can do for a worker is to keep alive what it knows to be the worker's. */
+ * Another server may own the partitions of this one without its knowledge. It says nothing then
+ * that could end a run; all it can do for a worker is to keep alive what it knows to be the
+ * worker's. */
 
-/* Answers a poll provisionally: names the leases that memory has under its worker and token, which are
- * renewed from now, and no others. Never an error. The command must not be known to the engine, and its
- * answer may be sent at once. Between turns, and also between seal and commit or undo: then only what the
- * turn, if it is kept, leaves to the worker, and the renewal holds whatever becomes of the turn. Works on an
- * engine that another has taken the place of, too. */
+/* Answers a poll provisionally: names the leases that memory has under its worker and token, which
+ * are renewed from now, and no others. Never an error. The command must not be known to the engine,
+ * and its answer may be sent at once. Between turns, and also between seal and commit or undo: then
+ * only what the turn, if it is kept, leaves to the worker, and the renewal holds whatever becomes
+ * of the turn. Works on an engine that another has taken the place of, too. */
 void engine_answer_kept(struct engine *e, struct command *cmd, struct moment now);
 
-/* Partitions with leases that nobody has named and that must be waited for longer than a plain term (of
- * which the newest turn is the beginning). Between turns. */
+/* Partitions with leases that nobody has named and that must be waited for longer than a plain term
+ * (of which the newest turn is the beginning). Between turns. */
 uint64_t engine_unsure(const struct engine *e);
 
 /* ---- while the store takes nothing
@@ -236,8 +238,8 @@ void engine_outage(struct engine *e);
  * who holds it is told to stop. Between turns. False when it is not in memory. */
 bool engine_drop(struct engine *e, uint64_t exec_id);
 
-/* Everything that goes by `old` goes by `newer` from the next turn on: a zone got other rules. Slots
- * that are ahead move with them. Both zones must outlive the engine. Between turns. */
+/* Everything that goes by `old` goes by `newer` from the next turn on: a zone got other rules.
+ * Slots that are ahead move with them. Both zones must outlive the engine. Between turns. */
 void engine_renew_zone(struct engine *e, const struct zone *old, const struct zone *newer);
 
 /* ---- waiting */

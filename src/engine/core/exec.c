@@ -178,7 +178,7 @@ static struct heap *timers_of(struct engine *e, const struct exec *x)
     return due ? &e->dues : &e->deadlines;
 }
 
-/* What is due has no other use for the node. */
+/* An execution that was due has no other use for the node. */
 static void deadline_place(struct engine *e, struct exec *x)
 {
     int64_t at_ms = deadline_ms(x);
@@ -196,7 +196,7 @@ struct track *exec_track(struct engine *e, const struct exec *x)
     return exec_has_permits(x) ? ready_twin(&e->ready, track) : track;
 }
 
-/* What it has asked for counts as if it ran: so nobody asks for more than there can be. */
+/* Permits that it has asked for count as if it ran, so no more are asked for than there can be. */
 static void lend(struct engine *e, const struct exec *x, int by)
 {
     struct track *track = x->job->v.def->rules.track;
@@ -208,7 +208,7 @@ static void lend(struct engine *e, const struct exec *x, int by)
     ready_want_rate(&e->ready, track, by);
 }
 
-/* What is leased waits for no moment of its own: in that place stands when to look at how long it
+/* A leased execution waits for no moment of its own: the node says when to look at how long it
  * takes, for its SLA or because that is unusual. */
 static void watch_place(struct engine *e, struct exec *x)
 {
@@ -332,8 +332,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* What else changes with a step. The attempt that a lease began counts only when it ended by a
- * report or by its timeout: a lost or returned one is taken off again, and both are counted apart. */
+/* The other values that change with a step. The attempt that a lease began counts only when it
+ * ended by a report or by its timeout: a lost or returned one is taken off again, and both are
+ * counted apart. */
 static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
                   const struct move *move)
 {
@@ -393,7 +394,7 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
     v->times_out_ms = 0;
 }
 
-/* A job that runs once ends with its execution; one with a schedule when somebody cancels it. */
+/* A job that runs once ends with its execution; one with a schedule when it is cancelled. */
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
     struct job *job = x->job;
@@ -412,7 +413,7 @@ static void finish(struct engine *e, struct exec *x, const struct move *move)
     depends_over(e, job);
 }
 
-/* By what became of it, not because somebody lost interest. */
+/* The attempt ends by its outcome, not by a cancel. */
 static bool ends_attempt(enum exec_event event, enum exec_state next)
 {
     return event == EV_RETRY || (exec_is_final(next) && event != EV_CANCEL);
@@ -453,9 +454,9 @@ static void note_end(struct touched *t, const struct move *move)
         t->error = move->reason; /* lists show it */
 }
 
-/* Computes the values after the step, gives the execution the place that follows from them, and then
- * tells all that are concerned. The order is part of the promise that the same commands are decided
- * the same way:
+/* Computes the values after the step, gives the execution the place that follows from them, and
+ * then tells all that are concerned. The order is part of the promise that the same commands are
+ * decided the same way:
  *
  *   1. the SLA, while the old values still say since when its clock runs;
  *   2. the homes of its permits, which go back in this turn, since that clears `wants` and `has`

@@ -24,7 +24,7 @@ struct term {
     enum term_kind kind;
 };
 
-/* What is known about how long a run usually takes (slow_runs.c). */
+/* How far it is known how long a run usually takes (slow_runs.c). */
 enum pace {
     PACE_UNKNOWN, /* not asked yet */
     PACE_ASKING,  /* the store is to be asked */

@@ -47,8 +47,8 @@ bool job_has_unfinished(const struct job *job)
     return false;
 }
 
-/* A paused job starts nothing: its executions that wait for their time or for a worker have no place
- * then. And with a new definition they may belong in another track. */
+/* A paused job starts nothing: its executions that wait for their time or for a worker have no
+ * place then. And with a new definition they may belong in another track. */
 void job_set_values(struct engine *e, struct job *job, const struct job_values *to)
 {
     if (job->v.def == to->def && (job->v.state == JOB_PAUSED) == (to->state == JOB_PAUSED)) {

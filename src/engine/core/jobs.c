@@ -58,7 +58,8 @@ static bool runs_again(const struct command *cmd)
     return cmd->kind == CMD_RETRY_EXEC || cmd->kind == CMD_RETRY_LETTER;
 }
 
-/* Running a job again claims anew what was its own while it was unfinished. One in memory still is. */
+/* Running a job again claims anew what was its own while it was unfinished. One in memory still
+ * is. */
 static void ask_again(struct engine *e, struct command *cmd, struct question_list *list)
 {
     const struct answer *a = &cmd->questions[0].answer;
@@ -76,7 +77,7 @@ static void ask_again(struct engine *e, struct command *cmd, struct question_lis
         unique_ask(e, cmd, &rules.unique, a->jobs[0].id, &cmd->unique, list);
 }
 
-/* Whatever is not in memory is asked for. Finished executions never are. */
+/* Asks for things that are not in memory. Finished executions never are. */
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     if (round == 0 && !is_in_memory(e, cmd)) {
@@ -218,7 +219,7 @@ void decide_pause(struct engine *e, struct command *cmd)
     reply_job(e, cmd, job);
 }
 
-/* What was missed in the meantime stays missed. A job that runs once runs now instead. */
+/* Slots that were missed in the meantime stay missed. A job that runs once runs now instead. */
 void decide_resume(struct engine *e, struct command *cmd)
 {
     struct job *job = target_job(e, cmd);
@@ -312,7 +313,7 @@ static bool has_key(struct engine *e, struct command *cmd, const struct job *job
     return false;
 }
 
-/* What is run again is no dead letter any more. */
+/* An execution that is run again is no dead letter any more. */
 static void take_letter(struct engine *e, const struct command *cmd)
 {
     const struct letter_rec *letter = letter_asked(e, cmd);
@@ -333,8 +334,8 @@ static void keep_claims(struct engine *e, const struct job *job)
     e->turn.released.len = kept;
 }
 
-/* It runs with what somebody gave it, or with what the run had that it repeats; else with its job's,
- * whatever that is by then. */
+/* It runs with what somebody gave it, or with what the run had that it repeats; else with its
+ * job's, whatever that is by then. */
 static void give_payload(struct engine *e, const struct command *cmd, struct exec *x)
 {
     const struct exec_rec *again = cmd->questions[0].answer.exec;

@@ -1,9 +1,9 @@
 /* left.h - rows of the inbox that were looked at and stay there.
  *
- * Some wait for room (live_max, lanes_max, edges_max) and are tried again by their ids, a page each time,
- * so that what is behind them is read meanwhile. Others are of a kind that only a newer version knows:
- * whoever owns their partition next may be one. In memory only: an engine that starts reads everything, and
- * meets them again. */
+ * Some wait for room (live_max, lanes_max, edges_max) and are tried again by their ids, a page each
+ * time, so that what is behind them is read meanwhile. Others are of a kind that only a newer
+ * version knows: whoever owns their partition next may be one. In memory only: an engine that
+ * starts reads everything, and meets them again. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,6 @@ static inline size_t left_waiting(const struct left *l)
     return l->len - l->strange;
 }
 
-/* The next of those that wait, with ids behind after; from the first one on when there are none behind it.
- * Growing; at most max. */
+/* The next of those that wait, with ids behind after; from the first one on when there are none
+ * behind it. Growing; at most max. */
 size_t left_page(const struct left *l, uint64_t after, size_t max, uint64_t *ret_ids);

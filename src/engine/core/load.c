@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the store holds has a right to its lane: lanes_max is for what is new. Its record comes
+/* A stored job has a right to its lane: lanes_max is for new jobs. Its record comes
  * without the payload, and half a definition must not be given to a worker: none of it is kept, and
  * the turn fetches the whole when a lease goes out. */
 static struct job *take_job(struct engine *e, const struct job_rec *rec, struct arena *arena,
@@ -72,8 +72,8 @@ static void move_to_clock(const struct engine *e, struct exec *x)
 }
 
 /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have been
- * heard a moment before the server died. An owner that fell silent may go on renewing it for longer than
- * that, where nobody sees it. But its attempt goes on being as old as it is, by the wall
+ * heard a moment before the server died. An owner that fell silent may go on renewing it for longer
+ * than that, where nobody sees it. But its attempt goes on being as old as it is, by the wall
  * clock; one that was set since can make it older, never younger than it was at its start. */
 static void resume_term(const struct engine *e, struct exec *x)
 {
@@ -301,8 +301,8 @@ static bool has_enough(const struct engine *e)
     return e->dues.len > e->options.waiting_max / 2;
 }
 
-/* How far ahead memory reaches when there is more than enough in it: what is near, and as much behind
- * that as spares a look in every turn. */
+/* How far ahead memory reaches when there is more than enough in it: what is near, and as much
+ * behind that as spares a look in every turn. */
 static int64_t reach_ms(const struct engine *e)
 {
     return near_ms(e) + near_ms(e) / 8 + 1;
@@ -331,7 +331,7 @@ void ask_due(struct engine *e, struct question_list *list)
     *VEC_PUSH(e->turn.arena, list) = e->turn.due_question;
 }
 
-/* What now lies beyond leaves memory with this turn's commit, since it was touched. */
+/* Executions that now lie beyond leave memory with this turn's commit, since they were touched. */
 static void draw_in_horizon(struct engine *e, int64_t until_ms)
 {
     e->horizon = (struct horizon){until_ms, UINT64_MAX};
@@ -362,8 +362,8 @@ static int64_t middle_ms(struct engine *e)
     return (int64_t)keys[count / 2];
 }
 
-/* Too much waits in memory: the later half of it goes, as far as it is not near. Not what a turn has
- * just read on purpose: it would be read again at once. */
+/* Too much waits in memory: the later half of it goes, as far as it is not near. Not what a turn
+ * has just read on purpose: it would be read again at once. */
 static void make_room(struct engine *e)
 {
     if (e->horizon.due_ms <= e->now_ms + reach_ms(e))

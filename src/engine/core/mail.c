@@ -1,13 +1,13 @@
 /* mail.c - what partitions tell each other: when a turn reads the inbox, and how much of it.
  *
- * A turn that was told that there is mail, or did not look for a while, asks for a page of what servers
- * tell each other and for one of what users submit, acts upon each row (mail_act.c), and names the rows in
- * its delta: they go in the commit of their effect. The first is read apart and acted upon first, so that no
- * crowd of submissions is in the way of a permit, an end or a cancel. What a turn wants from others goes out
- * with its delta in the same way.
+ * A turn that was told that there is mail, or did not look for a while, asks for a page of what
+ * servers tell each other and for one of what users submit, acts upon each row (mail_act.c), and
+ * names the rows in its delta: they go in the commit of their effect. The first is read apart and
+ * acted upon first, so that no crowd of submissions is in the way of a permit, an end or a cancel.
+ * What a turn wants from others goes out with its delta in the same way.
  *
- * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it, and once in
- * a while some of those that wait are asked for by their ids. */
+ * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it,
+ * and once in a while some of those that wait are asked for by their ids. */
 #include "engine/core/mail.h"
 #include "base/plant.h"
 #include "engine/core/left.h"
@@ -72,7 +72,7 @@ void engine_mail_lost(struct engine *e)
     e->inbox.post.bytes = halved(e->inbox.post.bytes, e->options.inbox_page_bytes);
 }
 
-/* Nothing was read: the next turn looks again, and its rounds begin where those began that were lost. */
+/* Nothing was read: the next turn looks again, and its rounds begin where the lost ones began. */
 void mail_undo(struct engine *e)
 {
     e->inbox.post = e->turn.before.post;
@@ -107,8 +107,8 @@ static struct question *new_question(struct engine *e, enum question_kind kind)
     return q;
 }
 
-/* A round that is over does not begin again because that of the other sort goes on: two sorts of rows that stay
- * would keep each other going for ever. */
+/* A round that is over does not begin again because that of the other sort goes on: two sorts of
+ * rows that stay would keep each other going for ever. */
 static void ask_page(struct engine *e, enum mail_source source)
 {
     const struct mail_place *place = &e->inbox.post.places[source];
@@ -132,8 +132,8 @@ static void ask_left(struct engine *e)
     e->turn.mail.reading.asked[MAIL_LEFT] = q;
 }
 
-/* What a source told goes among the rows of the turn. What stays there and was told again waits for its
- * turn with the others that wait. */
+/* The rows that a source answered with are those of the turn. A row that stays there, and was read
+ * again, waits with the others that wait. */
 static void gather(struct engine *e, enum mail_source source, size_t rows_max)
 {
     const struct question *q = e->turn.mail.reading.asked[source];
@@ -220,8 +220,8 @@ static void move_on(struct engine *e, enum mail_source source)
     place->more = cut || a->more;
 }
 
-/* Those that waited: the next ones are tried at once when most of these could be done, else later. Rows that
- * are not there any more, because somebody deleted them by hand, wait no longer. */
+/* Those that waited: the next ones are tried at once when most of these could be done, else later.
+ * Rows that are not there any more, because somebody deleted them by hand, wait no longer. */
 static void move_on_left(struct engine *e)
 {
     const struct question *q = e->turn.mail.reading.asked[MAIL_LEFT];

@@ -1,9 +1,10 @@
 /* mail_act.c - what is done about a row of the inbox.
  *
- * What came from a user's SQL becomes the command that somebody could have sent over HTTP, with its
- * questions and its answer, as operations do it. Nobody waits for that answer; so what cannot be done is
- * written down where people can see it, and never comes again. Only what a server is too busy for stays
- * where it is, what has the key of another request of the same turn, and what only a newer version knows. */
+ * A row of a user's SQL becomes the command that could have come over HTTP, with its questions and
+ * its answer, as operations do it. No client waits for that answer; so a row that cannot be carried
+ * out is recorded as rejected, and never comes again. A row stays where it is only when the server
+ * is too busy for it, when another request of the same turn has its key, and when only a newer
+ * version knows its kind. */
 #include "engine/core/mail.h"
 #include "engine/core/model.h"
 #include "engine/depend/depends_remote.h"
@@ -63,7 +64,7 @@ void mail_prepare(struct engine *e, struct mail_row *row)
 
 /* ---- acting */
 
-/* What its sender was told; a row that was sent on has another number. */
+/* The number that its sender was told; a row that was sent on has another one. */
 static uint64_t ticket_of(const struct inbox_rec *rec)
 {
     bool sent_on = (rec->kind == INBOX_SUBMIT || rec->kind == INBOX_CANCEL) && rec->number > 0;

@@ -1,4 +1,5 @@
-/* make_delta.c - what a turn leaves to be kept: the difference between before and after. */
+/* make_delta.c - the records that a turn leaves to be kept: the difference between before and
+ * after. */
 #include "engine/core/make_delta.h"
 #include "base/plant.h"
 #include "engine/core/exec.h"
@@ -19,7 +20,7 @@
 
 #include <assert.h>
 
-/* What the turn adds to the numbers of a queue in the partition of this id. */
+/* The numbers that the turn adds to a queue in the partition of this id. */
 static struct numbers *change_of(struct engine *e, struct queue *q, uint64_t id)
 {
     uint32_t partition = partition_of(e->owned.count, id);
@@ -166,7 +167,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
     };
 }
 
-/* What the job's row would say anew is what the execution's says: that it ended, when, and how. But
+/* The job's row would say nothing that the execution's does not: that it ended, when, and how. But
  * while a run of the job is still stopping, a start goes by the job's own row. */
 static bool ends_job(const struct touched *exec, const struct touched *job)
 {
@@ -253,8 +254,8 @@ struct room {
     TOUCHED_PARTS(ROOM_MEMBER)
 };
 
-/* Room in the delta for all that is to be kept, found by counting first: a turn of heartbeats touches
- * much and keeps nothing. */
+/* Room in the delta for all that is to be kept, found by counting first: a turn of heartbeats
+ * touches much and keeps nothing. */
 static struct room make_room(struct engine *e, struct delta *d)
 {
     size_t counts[THINGS] = {0};
@@ -278,8 +279,8 @@ static void limit_changed(struct delta *d, const struct room *room, const struct
         };
 }
 
-/* What somebody decided about a queue is kept by the owner of the first partition alone: another server that
- * forgets one may not have heard yet what was decided. */
+/* The settings of a queue are kept by the owner of the first partition alone: another server that
+ * forgets the queue may not have heard of them yet. */
 static void queue_changed(const struct engine *e, struct delta *d, const struct room *room,
                           const struct touched *t)
 {
@@ -336,7 +337,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     }
 }
 
-/* Whoever failed for good is among the dead letters from the same commit on. */
+/* An execution that failed for good is among the dead letters from the same commit on. */
 static void add_letters(struct engine *e, struct delta *d)
 {
     VEC(struct letter_rec) letters = {0};

@@ -165,7 +165,7 @@ void operations_ask(struct engine *e, unsigned round, struct question_list *list
         engine_ask(e, &e->turn.step.commands[i], round - 1, list);
 }
 
-/* What became of one letter; RC_BUSY: nothing yet. */
+/* The outcome for one letter; RC_BUSY: none yet. */
 static enum rc do_one(struct engine *e, size_t i, struct str *ret_why)
 {
     if (e->turn.step.op->kind == OPERATION_DISCARD)

@@ -38,7 +38,7 @@ struct operations {
     size_t count;
 };
 
-/* What a turn does for an operation. */
+/* The part of a turn that goes on with an operation. */
 struct operation_step {
     struct operation *op; /* NULL: nothing */
     struct question *letters;

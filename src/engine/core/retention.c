@@ -1,9 +1,9 @@
 /* retention.c - what is too old goes, a little at a time.
  *
- * From time to time a pass goes over what has ended and over alerts, by id, over the dead letters, by
- * their deaths, and over the numbers of reports, by their hours: some rows in a turn, and a pause
- * before the next, so that no submission has to wait for a long deletion. How far a pass has come is
- * not kept: a new server begins a new one. */
+ * From time to time a pass goes over what has ended and over alerts, by id, over the dead letters,
+ * by their deaths, and over the numbers of reports, by their hours: some rows in a turn, and a
+ * pause before the next, so that no submission has to wait for a long deletion. How far a pass has
+ * come is not kept: a new server begins a new one. */
 #include "engine/core/retention.h"
 #include "base/plant.h"
 #include "engine/core/letters.h"
@@ -96,8 +96,9 @@ static bool step_letters(struct engine *e)
     return q != NULL && q->answer.more;
 }
 
-/* Nothing that somebody still has to decide about, nothing that is not over for long enough, and nothing that
- * others will ask about: a job that recurs waits, slot after slot, for how this one ended. */
+/* Nothing that somebody still has to decide about, nothing that is not over for long enough, and
+ * nothing that others will ask about: a job that recurs waits, slot after slot, for how this one
+ * ended. */
 static bool may_go(const struct engine *e, const struct old_exec *x)
 {
     int64_t keep_ms = e->options.history_keep_ms;
@@ -128,7 +129,7 @@ static bool step_execs(struct engine *e)
     return a->more;
 }
 
-/* Who waits to be told is told first, or given up. */
+/* An alert that has yet to be sent is sent first, or given up. */
 static bool step_alerts(struct engine *e)
 {
     if (e->turn.old.alerts == NULL)

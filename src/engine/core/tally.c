@@ -1,5 +1,5 @@
-/* tally.c - what a turn adds to the reports: see job/record/tally.h. Rows of one turn are added up here, so
- * that a turn of a thousand ends writes a handful of them. */
+/* tally.c - what a turn adds to the reports: see job/record/tally.h. Rows of one turn are added up
+ * here, so that a turn of a thousand ends writes a handful of them. */
 #include "job/record/tally.h"
 #include "engine/core/model.h"
 #include "engine/core/tally.h"

@@ -1,13 +1,13 @@
 /* depends.c - jobs that wait for other jobs.
  *
  * Each wait is an *edge*. While it waits it stands with the id of what has to end: a job that runs
- * once, or the execution of a slot, whether that is in memory or not. What waits is always in memory,
- * so the end of an upstream finds all its edges by one look, and nothing is ever searched. An edge
- * that is settled leaves memory with the commit; the store keeps it for people to see.
+ * once, or the execution of a slot, whether that is in memory or not. What waits is always in
+ * memory, so the end of an upstream finds all its edges by one look, and nothing is ever searched.
+ * An edge that is settled leaves memory with the commit; the store keeps it for people to see.
  *
- * What ends settles its edges in the same turn. A dependant whose last edge is met goes on; one that
- * can never go on is skipped, which ends it and settles its own edges in turn: by a list of work,
- * since a chain may be longer than a stack is deep.
+ * A job that ends settles its edges in the same turn. A dependant whose last edge is met goes on;
+ * one that can never go on is skipped, which ends it and settles its own edges in turn: by a list
+ * of work, since a chain may be longer than a stack is deep.
  *
  * Where a job with a schedule is on either end, the edge that is kept is only a *rule*
  * (depends_slots.c). */
@@ -284,8 +284,8 @@ static bool is_in_use(const struct edge *rule, const struct job *job)
     return false;
 }
 
-/* What is impossible stays a rule: the upstream may be run again. With the commit a settled one is gone, so
- * no edge may need it any more. */
+/* An impossible rule stays: the upstream may be run again. A settled one is gone with the commit,
+ * so no edge may need it any more. */
 void depends_settle_rule(struct engine *e, const struct exec *x, struct edge *rule,
                          enum dependency_state state, bool for_good)
 {
@@ -323,8 +323,8 @@ static void ask_again(struct engine *e, struct edge *edge)
     edge_change(e, edge, (struct edge_values){.state = DEPENDENCY_WAITING, .asking = true});
 }
 
-/* By id: with its last edge the upstream is gone. An edge that waits for a slot which was ahead when
- * it was found has to ask again: by now later ones may be at or before its own. */
+/* By id: with its last edge the upstream is gone. An edge that waits for a slot which was ahead
+ * when it was found has to ask again: by now later ones may be at or before its own. */
 static void settle_all(struct engine *e, const struct ended *ended)
 {
     const struct upstream *up;

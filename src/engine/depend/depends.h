@@ -1,7 +1,8 @@
 /* depends.h - jobs that wait for other jobs.
  *
- * An *edge* says that an execution waits for the end of a job or of one of its slots. A *rule* is an
- * edge without an execution: it says what each execution of its job has to wait for when it is due. */
+ * An *edge* says that an execution waits for the end of a job or of one of its slots. A *rule* is
+ * an edge without an execution: it says what each execution of its job has to wait for when it is
+ * due. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"
@@ -70,8 +71,9 @@ void depends_exec_over(struct engine *e, struct exec *x);
 void depends_over(struct engine *e, struct job *job);
 /* The edge's upstream ended like that: its execution goes on, waits on, or is skipped. */
 void depends_settle(struct engine *e, struct edge *edge, const struct ended *ended);
-/* The rule of x came to this state. A job that runs once is due once, so its rule is settled with it;
- * that of a job that recurs only when it is met for good, since its upstream runs once and is over. */
+/* The rule of x came to this state. A job that runs once is due once, so its rule is settled with
+ * it; that of a job that recurs only when it is met for good, since its upstream runs once and is
+ * over. */
 void depends_settle_rule(struct engine *e, const struct exec *x, struct edge *rule,
                          enum dependency_state state, bool for_good);
 /* Skips x, which can never run. */

@@ -1,20 +1,21 @@
 /* depends_remote.c - jobs that wait for jobs of other partitions.
  *
- * How a job stands is decided by its owner and by nobody else, so whoever waits for one elsewhere never
- * goes by a read: it is blocked, and a row in the inbox asks the upstream's owner for word of the end
- * (INBOX_WAIT). That one makes an edge of it whose execution is elsewhere (edge.waiter), and keeps it as a
- * waiter; it asks the store how the upstream stands as it does for edges of its own, and says so now or
- * when it ends (INBOX_OVER). The waiter goes in the commit that sends the word, and the word in the
- * commit that acts upon it. So whoever dies in between, one of three rows is there, and nothing is told
- * twice.
+ * How a job stands is decided by its owner and by nobody else, so whoever waits for one elsewhere
+ * never goes by a read: it is blocked, and a row in the inbox asks the upstream's owner for word of
+ * the end (INBOX_WAIT). That one makes an edge of it whose execution is elsewhere (edge.waiter),
+ * and keeps it as a waiter; it asks the store how the upstream stands as it does for edges of its
+ * own, and says so now or when it ends (INBOX_OVER). The waiter goes in the commit that sends the
+ * word, and the word in the commit that acts upon it. So whoever dies in between, one of three rows
+ * is there, and nothing is told twice.
  *
- * An edge that follows from a rule is only in memory. A server that starts asks again, which takes the
- * place of what was asked before; a word that is about another slot than the execution's is passed over.
+ * An edge that follows from a rule is only in memory. A server that starts asks again, which takes
+ * the place of what was asked before; a word that is about another slot than the execution's is
+ * passed over.
  *
- *   INBOX_WAIT   about: upstream   from: execution  value: its slot, 0: the job counts  number: type
- *                name: the dependant's job
- *   INBOX_OVER   about: execution  from: upstream   value: the same  number: job state, and that of the
- *                slot times STATES  name: the slot's execution
+ *   INBOX_WAIT   about: upstream   from: execution  value: its slot, 0: the job counts  number:
+ *   type name: the dependant's job
+ *   INBOX_OVER   about: execution  from: upstream   value: the same  number: job state, and that of
+ *   the slot times STATES  name: the slot's execution
  *   INBOX_UNWAIT about: upstream   from: execution */
 #include "engine/depend/depends_remote.h"
 #include "base/plant.h"

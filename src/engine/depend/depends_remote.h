@@ -7,7 +7,7 @@ void remote_wait(struct engine *e, const struct edge *edge);
 void remote_unwait(struct engine *e, const struct edge *edge);
 /* Tells the owner of a waiting execution how the upstream ended. */
 void remote_over(struct engine *e, const struct edge *edge, const struct ended *ended);
-/* What these three say to us. */
+/* The same three, as they reach us. */
 void heard_wait(struct engine *e, const struct inbox_rec *rec);
 void heard_unwait(struct engine *e, const struct inbox_rec *rec);
 void heard_over(struct engine *e, const struct inbox_rec *rec);

@@ -1,14 +1,15 @@
 /* depends_replan.c - a job that runs once and waits for slots is planned for another moment.
  *
- * By its rules (depends_slots.c) it waits for the latest slot of an upstream at or before its own moment. So what
- * was met for the former moment says nothing about the new one: every rule counts anew, those that wait and
- * those that were met.
+ * By its rules (depends_slots.c) it waits for the latest slot of an upstream at or before its own
+ * moment. So what was met for the former moment says nothing about the new one: every rule counts
+ * anew, those that wait and those that were met.
  *
- * A rule that is met has left memory, and its row says the same as that of a plain dependency which is met.
- * The edit asks the store for both (ASK_MET); where the upstream recurs it was a rule, since whether a job
- * recurs never changes. A plain dependency stays met, whatever became of its upstream. The row is a standing
- * rule again with the commit of the edit: a server that dies behind that asks for the new moment when it
- * starts, and one that dies before it has not edited anything. */
+ * A rule that is met has left memory, and its row says the same as that of a plain dependency which
+ * is met. The edit asks the store for both (ASK_MET); where the upstream recurs it was a rule,
+ * since whether a job recurs never changes. A plain dependency stays met, whatever became of its
+ * upstream. The row is a standing rule again with the commit of the edit: a server that dies behind
+ * that asks for the new moment when it starts, and one that dies before it has not edited
+ * anything. */
 #include "engine/depend/depends_replan.h"
 #include "base/map.h"
 #include "base/plant.h"
@@ -24,7 +25,7 @@ void depends_ask_met(struct engine *e, struct command *cmd, struct question_list
     *VEC_PUSH(e->turn.arena, list) = cmd->edit.met;
 }
 
-/* What is blocked waits by it at once; what is planned does when it is due. */
+/* A blocked execution waits by the rule at once, a scheduled one when it is due. */
 static void stand_again(struct engine *e, struct exec *x, struct edge *rule)
 {
     if (x->v.state == EXEC_BLOCKED)

@@ -3,9 +3,9 @@
  * Where a job with a schedule is on either end of a dependency, what is kept is a *rule*: it stands
  * with the dependant for as long as that lives, and waits for nothing itself. When an execution of
  * the dependant is due, each rule says what it has to wait for: of an upstream with a schedule the
- * latest slot at or before its own, of any other the job. That is an edge of the execution, and only
- * in memory: a server that starts makes it anew from the rule, and comes to the same, since slots
- * that are over do not change, and new ones are later.
+ * latest slot at or before its own, of any other the job. That is an edge of the execution, and
+ * only in memory: a server that starts makes it anew from the rule, and comes to the same, since
+ * slots that are over do not change, and new ones are later.
  *
  * Which slot is the latest, and how it ended, is often not in memory any more. So the execution is
  * blocked, and the next turn asks the store (ASK_SLOT), many that ask the same with one question.
@@ -47,7 +47,7 @@ static struct edge_values wait_for(uint64_t id)
 
 static const struct edge_values ask = {.state = DEPENDENCY_WAITING, .asking = true};
 
-/* What the rule comes to now. */
+/* The state that the rule comes to now. */
 static struct edge_values apply(struct engine *e, const struct edge *rule)
 {
     const struct job *up = map_get(&e->jobs, rule->upstream);
@@ -209,8 +209,8 @@ static bool had_slots(const struct engine *e, const struct answer *a)
     return ahead != NULL ? !ahead->first : a->newest == NULL || !a->newest->first;
 }
 
-/* By its schedule it had slots by then, and it had some: so they are too old. An edited schedule tells nothing
- * about the time before. */
+/* By its schedule it had slots by then, and it had some: so they are too old. An edited schedule
+ * tells nothing about the time before. */
 static bool was_purged(struct engine *e, const struct edge *edge, const struct answer *a)
 {
     const struct job_rec *up = &a->jobs[0];
@@ -317,8 +317,8 @@ static void load_rule(struct engine *e, const struct dependency_rec *rec)
     }
 }
 
-/* Partitions come and go: both ends were of one server, and are not any more, so nobody has asked the
- * upstream's owner; or the upstream has ended since, where nobody knew of us. */
+/* Partitions come and go: both ends were of one server, and are not any more, so nobody has asked
+ * the upstream's owner; or the upstream has ended since, where nobody knew of us. */
 static bool may_have_parted(const struct engine *e)
 {
     return e->owned.count > 1 && !PLANTED(parted_wait_forgotten);

@@ -186,7 +186,7 @@ static struct str stagger_words(const struct scene *s)
                         STR_ARG(duration_format(text, stagger_ms)));
 }
 
-/* What its calendars will do when its time comes, as they stand now. */
+/* Its calendars, as they stand now, may hold or skip it when its time comes. */
 static struct str outlook_words(const struct scene *s, int64_t due_ms)
 {
     struct ruling then = calendars_rule(s->job, due_ms);
@@ -427,7 +427,7 @@ static void explain_unheard(struct scene *s)
 
 /* ---- all of it */
 
-/* What holds for everything that has yet to run, then what its own state adds. */
+/* Blockers of everything that has yet to run, then those that its own state adds. */
 static void explain_waiting(struct scene *s)
 {
     enum exec_state state = s->exec->v.state;
@@ -483,7 +483,7 @@ static const struct answer *answer_at(const struct command *cmd, size_t place)
     return place < cmd->question_count ? &cmd->questions[place].answer : NULL;
 }
 
-/* What the store said about the execution: that it is over, or why its last attempt failed. */
+/* From the store: the execution is over, or its last attempt failed, and why. */
 static const struct exec_rec *find_record(const struct command *cmd, const struct exec *x)
 {
     const struct answer *target = answer_at(cmd, ASKED_TARGET);

@@ -1,13 +1,13 @@
 /* explain.h - why something does not run: the command, and what its two halves share.
  *
- * explain.c finds the execution and tells what lies in its own life: paused, scheduled, failed before,
- * behind another run, stopping, over. explain_ready.c tells what would keep a ready one from a worker:
- * queues, limits, workers, and who stands before it. Looking changes nothing: what was read from the
- * store for it and lies beyond the horizon leaves memory with the turn. */
+ * explain.c finds the execution and tells what lies in its own life: paused, scheduled, failed
+ * before, behind another run, stopping, over. explain_ready.c tells what would keep a ready one
+ * from a worker: queues, limits, workers, and who stands before it. Looking changes nothing: what
+ * was read from the store for it and lies beyond the horizon leaves memory with the turn. */
 #pragma once
 #include "engine/core/model.h"
 
-/* What is explained, and what was found so far. */
+/* The execution that is explained, and its blockers found so far. */
 struct scene {
     const struct engine *engine;
     struct arena *arena; /* the command's: the answer outlives the turn */
@@ -24,9 +24,9 @@ void scene_add(struct scene *s, struct blocker blocker);
 struct str scene_when(const struct scene *s, int64_t at_ms);
 struct str scene_id(const struct scene *s, const char *prefix, uint64_t id);
 
-/* Nobody who is connected would take it, now or later. True when there is such a blocker. */
+/* Adds a blocker, and returns true, when no connected worker would take it, now or later. */
 bool explain_unserved(struct scene *s);
-/* What keeps it from starting although its time has come. */
+/* Adds all that keeps it from starting although its time has come. */
 void explain_ready(struct scene *s);
 
 /* ---- CMD_EXPLAIN_JOB, CMD_EXPLAIN_EXEC */

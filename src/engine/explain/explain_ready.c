@@ -74,7 +74,8 @@ static struct str name_holders(const struct scene *s, const uint64_t *execs, siz
     return arena_str(s->arena, buf_str(&names));
 }
 
-/* Permits count as if they ran: those that were lent to other servers, and those that were asked for. */
+/* Permits count as if they ran: those that were lent to other servers, and those that were asked
+ * for. */
 static struct str lent_text(const struct scene *s, const struct held *held)
 {
     uint32_t lent = held->queue != NULL ? held->queue->lent : held->limit->lent;
@@ -419,7 +420,8 @@ static void explain_ahead(struct scene *s)
                  });
 }
 
-/* What it has asked for counts as if it ran, so its limits may look full because of itself. */
+/* Permits that it has asked for count as if it ran, so its limits may look full because of
+ * itself. */
 static void explain_permits(struct scene *s)
 {
     struct str key;

@@ -1,7 +1,7 @@
 /* bar.c - what limits mean to a track: see ready.h and rung.h. */
 #include "engine/ready/ready.h"
 
-/* What a team and a rate of ours let through is the same for all. */
+/* A team, and a rate of ours, let the same through for all their bars. */
 static uint32_t rung_of(const struct bar *bar)
 {
     bool same =

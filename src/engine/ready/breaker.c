@@ -62,7 +62,8 @@ static void release(struct breakers *all, struct breaker *b)
     free(b);
 }
 
-/* One that the turn has changed stays until the turn is over: undo may bring back what it remembered. */
+/* One that the turn has changed stays until the turn is over: undo may bring back what it
+ * remembered. */
 void breaker_forget_if_idle(struct breakers *all, struct breaker *b)
 {
     if (is_idle(b) && b->touched == NULL)

@@ -2,9 +2,9 @@
  *
  * One breaker per target (job/breaker.h) that is called, or was lately. Tracks of the same target
  * hang on its breaker; while it is not closed they are out of the order whole, as with a limit, so
- * ten thousand that wait for a dead service cost nothing. Jobs without a target, which most commands
- * are, have none and cost nothing either. Of a breaker the store keeps only that it
- * is not closed: what a crash forgets of the window is at most a few failures. */
+ * ten thousand that wait for a dead service cost nothing. Jobs without a target, which most
+ * commands are, have none and cost nothing either. Of a breaker the store keeps only that it is not
+ * closed: what a crash forgets of the window is at most a few failures. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"

@@ -1,14 +1,16 @@
 /* breakers.c - what opens and closes breakers.
  *
- * A report counts; silence, a drain and a cancelled run say nothing about the target, and neither does a
- * failure that is the job's own fault (failure_blames_target). The probe of a half open breaker is written
- * down with its lease, in one commit, so a restart neither forgets it nor sends another one along. One that
- * is lost, given back or cancelled makes way for the next at once, and one that runs for longer than a rest
- * has another sent after it: so what takes long, or hangs, holds up nothing else for ever.
+ * A report counts; silence, a drain and a cancelled run say nothing about the target, and neither
+ * does a failure that is the job's own fault (failure_blames_target). The probe of a half open
+ * breaker is written down with its lease, in one commit, so a restart neither forgets it nor sends
+ * another one along. One that is lost, given back or cancelled makes way for the next at once, and
+ * one that runs for longer than a rest has another sent after it: so what takes long, or hangs,
+ * holds up nothing else for ever.
  *
- * While a breaker is not closed nothing starts for its target but probes. So whatever began since it opened
- * is one, and the first that works closes it, however many were sent. A probe that fails by its own fault
- * closes it, too: nothing speaks against the target, and should it still fail, a few calls will tell.
+ * While a breaker is not closed nothing starts for its target but probes. So whatever began since
+ * it opened is one, and the first that works closes it, however many were sent. A probe that fails
+ * by its own fault closes it, too: nothing speaks against the target, and should it still fail, a
+ * few calls will tell.
  *
  * An edit may give a job another target while it runs. What was leased before stays charged to the target of
  * that time, which its row keeps as well, for as long as the lease lasts: a success that comes later is charged to
@@ -56,7 +58,7 @@ static void open_values(const struct engine *e, struct breaker_values *to)
     to->probe = 0;
 }
 
-/* What it has seen so far is over: a target that works again starts with a clean record. */
+/* The counts so far are dropped: a target that works again starts with a clean record. */
 static struct breaker_values closed(const struct engine *e)
 {
     return (struct breaker_values){.window.since_ms = e->boot_ms};
@@ -119,7 +121,8 @@ void breaker_started(struct engine *e, const struct exec *x)
     change(e, b, &to);
 }
 
-/* NULL: its lease is charged to none, or to one that nobody names and that has nothing to remember. */
+/* NULL: its lease is charged to none, or to one that nobody names and that has nothing to
+ * remember. */
 static struct breaker *charged_breaker(const struct engine *e, const struct exec *x, bool recharged)
 {
     const struct str *target = recharged ? map_get(&e->charges, x->id) : NULL;
@@ -152,9 +155,9 @@ void breaker_heard(struct engine *e, const struct exec *x, const struct move *mo
 
 /* ---- leases whose job names another breaker since
  *
- * They are few, so their targets stand beside the executions. A target stays the same for as long as its lease
- * does, and nothing is granted in a turn before its last edit: so undo has to know no other text than the one
- * that is there. */
+ * They are few, so their targets stand beside the executions. A target stays the same for as long
+ * as its lease does, and nothing is granted in a turn before its last edit: so undo has to know no
+ * other text than the one that is there. */
 
 const struct str *charge_of(const struct engine *e, const struct exec *x)
 {
@@ -319,7 +322,7 @@ void decide_breakers(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
-/* Somebody knows that the target works again. */
+/* A user says that the target works again. */
 void decide_reset_breaker(struct engine *e, struct command *cmd)
 {
     struct breaker *b = strmap_get(&e->ready.breakers.by_target, cmd->breaker.target);

@@ -1,17 +1,19 @@
 /* forget.c - queues come with their work, and go when nobody needs them any more.
  *
- * A queue is needed while it has unfinished executions or dead letters, while somebody has decided something
- * about it (a pause, a limit), and while something in memory names it: a definition, or the home of permits
- * elsewhere. All others are idle. An idle one is still shown, with its numbers, until it was idle for
- * queues_keep_ms (memory only: a start counts from its own beginning), until a new queue would be one too many,
- * or until somebody deletes it. Its numbers go on counting under the empty name, so that totals never
- * fall; history, reports and alerts name queues by text and stay as they are. A queue that was made for a
- * submission that is then refused, or whose turn is undone, was never there.
+ * A queue is needed while it has unfinished executions or dead letters, while somebody has decided
+ * something about it (a pause, a limit), and while something in memory names it: a definition, or
+ * the home of permits elsewhere. All others are idle. An idle one is still shown, with its numbers,
+ * until it was idle for queues_keep_ms (memory only: a start counts from its own beginning), until
+ * a new queue would be one too many, or until somebody deletes it. Its numbers go on counting under
+ * the empty name, so that totals never fall; history, reports and alerts name queues by text and
+ * stay as they are. A queue that was made for a submission that is then refused, or whose turn is
+ * undone, was never there.
  *
- * Numbers are kept by partition, that of the execution or job which is counted. So among several servers each
- * knows whether its own partitions still need a queue, and forgets it there without a question. What was decided
- * about a queue is for the owner of the first partition to delete; it asks the store for the numbers of all
- * partitions, and tells the others (INBOX_FORGET), who forget their part if nothing is left in it. */
+ * Numbers are kept by partition, that of the execution or job which is counted. So among several
+ * servers each knows whether its own partitions still need a queue, and forgets it there without a
+ * question. What was decided about a queue is for the owner of the first partition to delete; it
+ * asks the store for the numbers of all partitions, and tells the others (INBOX_FORGET), who forget
+ * their part if nothing is left in it. */
 #include "engine/ready/forget.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"
@@ -36,7 +38,7 @@ struct queue *queue_find(const struct engine *e, struct str name)
     return q == NULL || q->v.gone ? NULL : q;
 }
 
-/* What this turn had forgotten comes back without what was decided about it. */
+/* A queue that this turn had forgotten comes back, without its settings. */
 struct queue *queue_of(struct engine *e, struct str name)
 {
     struct queue *q = strmap_get(&e->queues.by_name, name);
@@ -256,7 +258,7 @@ static bool is_unfinished(enum exec_state state)
     return state != EXEC_NONE && !exec_is_final(state);
 }
 
-/* What earlier commands of this turn made of what the store says. */
+/* The store's answer, with the changes of earlier commands of this turn. */
 static void add_turn(const struct engine *e, const struct queue *q, struct need *need)
 {
     for (size_t i = 0; i < e->turn.touched.len; i++) {

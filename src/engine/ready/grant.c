@@ -20,7 +20,7 @@
 #include "engine/time/deadlines.h"
 #include "engine/time/sla.h"
 
-/* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
+/* A server that is not sure to be the owner is asked again soon: it may be sure by then. */
 enum { PROVISIONAL_PARK_MS = 1000 };
 
 /* The lease as the worker will see it. The texts move into the poll's own arena: the job may end
@@ -132,8 +132,8 @@ static bool offer_fresh(struct engine *e)
     return expired;
 }
 
-/* A tick that had too much to do leaves some that are overdue: they end where they would start. What
- * becomes ready by that is for those that were asked before, too. */
+/* A tick that had too much to do leaves some that are overdue: they end where they would start.
+ * What becomes ready by that is for those that were asked before, too. */
 void grant_all(struct engine *e)
 {
     bool again = true;

@@ -1,9 +1,10 @@
 /* kept.c - what a server may say when it is not sure that it is the owner, how it knows that a worker has read what it
  * said as one, and what an engine passes on to the one that takes its place.
  *
- * A lease that memory has under a worker and its token was the worker's when this server was the owner. If
- * another owner came since, it waits for longer than we go on saying so (decision 17); if none did, we shall
- * be the owner again. Either way the worker may keep it. About all else there is nothing to say. */
+ * A lease that memory has under a worker and its token was the worker's when this server was the
+ * owner. If another owner came since, it waits for longer than we go on saying so (decision 17); if
+ * none did, we shall be the owner again. Either way the worker may keep it. About all else there is
+ * nothing to say. */
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
@@ -25,7 +26,8 @@ static bool is_kept(const struct exec *x, uint64_t worker_id, const struct poll_
     return x->v.times_out_ms == 0 || boot_ms < x->v.times_out_ms;
 }
 
-/* Whether the number of its newest poll stays known, whatever becomes of the turn that is under way. */
+/* Whether the number of its newest poll stays known, whatever becomes of the turn that is under
+ * way. */
 static bool remembers(const struct engine *e, uint64_t worker_id)
 {
     const struct worker *w = map_get(&e->workers, worker_id);
@@ -42,7 +44,7 @@ static void renew(const struct engine *e, struct exec_values *v, int64_t boot_ms
         v->named_ms = boot_ms;
 }
 
-/* Whatever becomes of the turn that is under way, if one is: the worker has been told. */
+/* Holds even if the turn under way is undone: the worker has been told. */
 static void renew_for_good(struct engine *e, struct exec *x, int64_t boot_ms)
 {
     struct exec_values to = x->v;
@@ -65,7 +67,7 @@ static void renew_in_turn(struct engine *e, struct exec *x)
     exec_set(e, x, &to);
 }
 
-/* What the poll holds, and what it has results of: `kept` has room for all. */
+/* The leases that the poll holds or has results of: `kept` has room for all. */
 static size_t find_kept(struct engine *e, const struct poll *poll, int64_t boot_ms,
                         struct poll_held *kept)
 {
@@ -93,7 +95,8 @@ static const uint64_t *epochs_of(const struct engine *e, struct command *cmd,
     return epochs;
 }
 
-/* Says what is kept, and renews nothing. A poll that is older than another one says nothing about now. */
+/* Says what is kept, and renews nothing. A poll that is older than another one says nothing about
+ * now. */
 static void reply_kept(struct engine *e, struct command *cmd, int64_t boot_ms)
 {
     const struct poll *poll = &cmd->poll;
@@ -218,7 +221,8 @@ static bool is_same_epoch(const struct engine *newer, const struct engine *forme
            newer->tenure.epochs[p] == former->tenure.epochs[p];
 }
 
-/* A worker that another server has registered is not loaded; and polls of those that are were numbered. */
+/* A worker that another server has registered is not loaded; and polls of those that are were
+ * numbered. */
 static void inherit_worker(struct engine *newer, const struct worker *from)
 {
     struct worker *w = map_get(&newer->workers, from->id);
@@ -250,8 +254,8 @@ static void inherit_lease(struct engine *newer, struct exec *x, const struct exe
     exec_set(newer, x, &to);
 }
 
-/* What nobody has named since the former one was loaded has ended when that began to wait, if its time was over
- * by then; what passed since tells nothing about it. */
+/* A lease that no poll has named since the former engine was loaded ended when that one began to
+ * wait, if its time was over by then; the time since tells nothing about it. */
 static void inherit_alive(struct engine *newer, const struct engine *former)
 {
     for (uint32_t p = 0; p < newer->owned.count; p++) {

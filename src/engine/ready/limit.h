@@ -7,7 +7,7 @@
  * tolerates (`struct bar`), so two jobs may see the same key differently. A team is a key like that
  * of concurrency, but what it tolerates is decided about the team, and perhaps never.
  *
- * Whoever is held back waits in a track (ready.h); a limit knows the tracks that hang on it. */
+ * Work that is held back waits in a track (ready.h); a limit knows the tracks that hang on it. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"
@@ -60,13 +60,13 @@ struct limits {
 
 void limits_free(struct limits *l);
 
-/* The limit, made when new. Whoever joins leaves once. */
+/* The limit, made when new. Each join needs one leave. */
 struct limit *limit_join(struct limits *l, enum limit_kind kind, struct str key);
 /* A concurrency limit is gone with its last member, and so is a team about which nobody decided
  * anything. A rate stays until its moment is over, and wakes then, to be forgotten. */
 void limit_leave(struct limits *l, struct limit *limit);
 void limit_free(struct limits *l, struct limit *limit);
-/* Nobody names it, and there is nothing to remember about it. */
+/* No job names it, and there is nothing to remember about it. */
 bool limit_is_idle(const struct limit *limit);
 
 /* The bucket that a key lives in. */

@@ -1,5 +1,5 @@
-/* limit_home.c - the side of who grants permits: what a limit whose home is ours has lent to others, and who
- * waits for it. */
+/* limit_home.c - permits that our homes grant: those that a limit has lent to executions elsewhere,
+ * and the requests that wait for it. */
 #include "base/mem.h"
 #include "base/plant.h"
 #include "engine/core/mail.h"

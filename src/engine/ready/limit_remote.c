@@ -1,4 +1,5 @@
-/* limit_remote.c - the side of who needs permits: asking for them, holding them, giving them back. */
+/* limit_remote.c - permits that our executions need: asking for them, holding them, giving them
+ * back. */
 #include "engine/ready/limit_remote.h"
 #include "engine/core/exec.h"
 #include "engine/core/mail.h"
@@ -45,7 +46,7 @@ static bool is_ours(const struct engine *e, const struct exec *x, unsigned bar)
     return partition_has_bucket(&e->owned, home_of(x, bar));
 }
 
-/* Whose homes are in other partitions than the execution. */
+/* The limits whose homes are in other partitions than the execution. */
 static unsigned apart(const struct engine *e, const struct exec *x)
 {
     unsigned bits = 0;

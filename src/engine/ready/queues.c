@@ -46,7 +46,7 @@ struct queue *queue_new(struct engine *e, struct str name)
     return q;
 }
 
-/* What has its permits is counted in held: it is for others that a full queue has no room. */
+/* Executions that have their permits are counted in held: a full queue has no room for others. */
 static enum gate gate_of(const struct queue *q)
 {
     if (q->v.paused)
@@ -177,9 +177,9 @@ struct queue_rec queue_record(const struct queue *q)
     };
 }
 
-/* Since when the oldest of the track waits, open or not; 0: nobody does. The heap is by rank, so all
- * would have to be looked at. With equal priorities the first is the oldest, and ten thousand take
- * well below a millisecond; beyond that it is the oldest of those. */
+/* Since when the oldest of the track waits, open or not; 0: nobody does. The heap is by rank, so
+ * all would have to be looked at. With equal priorities the first is the oldest, and ten thousand
+ * take well below a millisecond; beyond that it is the oldest of those. */
 static int64_t oldest_in(const struct track *track)
 {
     enum { LOOK_MAX = 10000 };
@@ -244,7 +244,7 @@ static bool differs(const struct queue_values *a, const struct queue_values *b)
     return a->paused != b->paused || a->concurrency != b->concurrency;
 }
 
-/* What the wish makes of it. Asked twice, the first time counts. */
+/* The queue's values after the wish. A queue that is paused twice keeps the first time. */
 static struct queue_values wished(struct engine *e, const struct queue_values *now,
                                   const struct command *cmd)
 {

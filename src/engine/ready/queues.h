@@ -1,5 +1,6 @@
 /* queues.h - what holds ready work back: queues that are paused or full, and limits by key. A queue
- * also carries the numbers that stores keep of it. Whether a queue is still needed is forget.h's. */
+ * also carries the numbers that stores keep of it. Whether a queue is still needed is
+ * forget.h's. */
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
@@ -46,9 +47,9 @@ struct queue {
     struct list lanes;            /* lane.sibling */
     struct touched *touched;
     struct numbers now; /* as of the last commit, of all owned partitions */
-    /* What this turn adds, by partition: an execution is subtracted where it was added, even if the
-     * partition changed hands in between. In the turn's arena, from seal on; NULL: nothing, or
-     * nothing there. */
+    /* Numbers that this turn adds, by partition: an execution is subtracted where it was added,
+     * even if the partition changed hands in between. In the turn's arena, from seal on; NULL:
+     * nothing, or nothing there. */
     struct numbers **changes;
     struct list_node changed; /* on engine.turn.changed_queues while this turn has changes */
 };

@@ -298,8 +298,8 @@ static void settle(struct ready *r, const struct limit *limit)
         settle_rung(r, limit->rungs.items[i]);
 }
 
-/* One lease more, or less. Tracks are looked at only when the last permit of their bar goes or comes back: a limit
- * may have very many, and leases come and go by the thousand. */
+/* One lease more, or less. Tracks are looked at only when the last permit of their bar goes or
+ * comes back: a limit may have very many, and leases come and go by the thousand. */
 static void count_lease(struct ready *r, struct limit *limit, uint32_t held)
 {
     uint32_t least = limit->held < held ? limit->held : held;

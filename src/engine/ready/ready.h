@@ -2,10 +2,11 @@
  *
  * Work that is ready waits in lanes, one per queue and handler ("" is a command), so that a worker
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
- * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that nobody steps over
- * work that may not start yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
- * the order whole, and ten thousand that are held back cost nothing. What has its permits (limit_remote.h) has
- * its place in a full queue already: it waits in tracks of its own, which only a pause holds back.
+ * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that
+ * nobody steps over work that may not start yet: a track whose limits have no room leaves its lane
+ * whole, a lane whose queue is closed leaves the order whole, and ten thousand that are held back
+ * cost nothing. What has its permits (limit_remote.h) has its place in a full queue already: it
+ * waits in tracks of its own, which only a pause holds back.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
  * priority. Waiting is thereby worth priority, so nothing starves; and since everybody ages alike,
@@ -22,7 +23,7 @@
 
 struct track;
 
-/* What a limit means to the jobs of a track. */
+/* A limit as the jobs of a track see it. */
 struct bar {
     struct limit *limit; /* NULL: none */
     uint32_t max;        /* concurrency: this many at once */
@@ -51,7 +52,7 @@ struct track {
     struct str key;         /* owned, behind the struct */
 };
 
-/* What a queue lets out of its lanes. */
+/* Which of its executions a queue lets out of its lanes. */
 enum gate {
     GATE_OPEN,
     GATE_FULL,   /* what has its permits, since it counts among those that fill the queue */
@@ -100,11 +101,12 @@ static inline void ready_stay(struct track *track)
 uint64_t ready_rank(const struct ready *r, int32_t priority, int64_t ready_ms);
 void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id);
-/* A track beside this one, for what no limit holds back any more. With the last one that is taken out
- * of it it is gone. */
+/* A track beside this one, for what no limit holds back any more. With the last one that is taken
+ * out of it it is gone. */
 struct track *ready_twin(struct ready *r, struct track *track);
-/* The same for suspects (silence.c), with the limits of this one, in a lane beside its own: workers that may
- * have no other suspect pass it by as a whole. The lane may be new: its queue has to be told. */
+/* The same for suspects (silence.c), with the limits of this one, in a lane beside its own: workers
+ * that may have no other suspect pass it by as a whole. The lane may be new: its queue has to be
+ * told. */
 struct track *ready_shadow(struct ready *r, struct track *track);
 void ready_remove(struct ready *r, struct track *track, struct heap_node *node);
 
@@ -137,19 +139,19 @@ bool bar_is_open(const struct bar *bar);
 /* True when something of the track may start now as far as its limits and its target go. */
 bool track_is_open(const struct track *track);
 
-/* The best of all that workers of this worker_class may be given, suspects among them or not, or NULL. It stays where
- * it is. */
+/* The best of all that workers of this worker_class may be given, suspects among them or not, or
+ * NULL. It stays where it is. */
 struct heap_node *ready_best(const struct ready *r, const struct worker_class *worker_class,
                              bool suspects);
-/* About how much a worker of this worker_class could be given at once, as far as limits go, but no more than max.
- * Suspects, where it may have one, count as one of each lane: they are given one by one. Cheap: of very many
- * lanes and tracks it looks at some. */
+/* About how much a worker of this worker_class could be given at once, as far as limits go, but no
+ * more than max. Suspects, where it may have one, count as one of each lane: they are given one by
+ * one. Cheap: of very many lanes and tracks it looks at some. */
 size_t ready_count(const struct ready *r, const struct worker_class *worker_class, bool suspects,
                    size_t max);
-/* The first fresh lane, or NULL. It stays fresh until it was offered to all, or nothing is left in it; a lane of
- * suspects is gone with the last of them. */
+/* The first fresh lane, or NULL. It stays fresh until it was offered to all, or nothing is left in
+ * it; a lane of suspects is gone with the last of them. */
 struct lane *ready_fresh(const struct ready *r);
-/* Nobody wants what is in the lane. */
+/* No worker takes work from the lane. */
 static inline void ready_offered(struct lane *lane)
 {
     list_remove(&lane->fresh);

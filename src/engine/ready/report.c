@@ -12,7 +12,8 @@
 
 /* ---- failures */
 
-/* What is known about it; a worker that says nothing leaves us what its command left. */
+/* The failure's class as far as it is known: as the worker says, or else by how the command
+ * ended. */
 static struct failure failure_of(const struct poll_result *result)
 {
     struct failure failure = {result->class, result->permanent};
@@ -87,8 +88,8 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
                          .blameless = blameless};
 }
 
-/* Another worker may have more luck, but not for ever: what harms whoever gets it must not go through
- * all of them. */
+/* Another worker may have more luck, but not for ever: what harms whoever gets it must not go
+ * through all of them. */
 static struct move after_harm(struct engine *e, const struct exec *x, const char *what,
                               struct str error)
 {
@@ -132,8 +133,8 @@ static bool ran_out_of_time(const struct engine *e, const struct exec *x, enum o
     return outcome == OUTCOME_TIMEOUT || (outcome == OUTCOME_STOPPED && exec_timed_out(e, x));
 }
 
-/* It was told to stop since it took longer than it may; whoever gives it back instead has stopped it,
- * too. */
+/* It was told to stop since it took longer than it may; whoever gives it back instead has stopped
+ * it, too. */
 static bool was_stopped_by_sla(const struct exec *x, enum outcome outcome)
 {
     return sla_stops(x) && (outcome == OUTCOME_STOPPED || outcome == OUTCOME_RETURNED);
@@ -326,8 +327,8 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
         t->result = result->result;
 }
 
-/* Nobody has reported, and the attempt has had all its time: that it is over is known, what became
- * of its worker is not. */
+/* No report came, and the attempt has had all its time: it is over, whatever became of its
+ * worker. */
 static struct move after_time(struct engine *e, const struct exec *x, struct str *error)
 {
     char text[WHEN_TEXT_MAX];
@@ -337,7 +338,8 @@ static struct move after_time(struct engine *e, const struct exec *x, struct str
                          *error);
 }
 
-/* Its time was over while it ran; of what nobody has named that is known only of the time before. */
+/* Its time was over while it ran; of what nobody has named that is known only of the time
+ * before. */
 static bool silent_past_sla(const struct engine *e, const struct exec *x)
 {
     return sla_stops(x) && (!lease_is_unseen(&x->v.lease) || unseen_sla_over(e, x));
@@ -384,8 +386,8 @@ void report_silence(struct engine *e, struct exec *x, struct str reason, enum bl
 
 /* ---- who may go on */
 
-/* A run that was cancelled has no right to begin anything, though its worker still holds it. What is
- * not in memory does not run. */
+/* A run that was cancelled has no right to begin anything, though its worker still holds it. What
+ * is not in memory does not run. */
 void decide_fence(struct engine *e, struct command *cmd)
 {
     const struct exec *x = map_get(&e->execs, cmd->target.id);

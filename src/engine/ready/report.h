@@ -13,7 +13,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
                    struct poll_verdict *ret_verdict);
 /* Whether a token still owns its run. */
 void decide_fence(struct engine *e, struct command *cmd);
-/* What the end of a lease without a report says about its execution. */
+/* How far an execution is to blame for the end of its lease without a report. */
 enum blame {
     BLAME_NONE,   /* as far as is known, it never began */
     BLAME_OTHER,  /* something else that was on the worker */

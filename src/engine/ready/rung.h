@@ -1,9 +1,10 @@
 /* rung.h - the bars of a limit, by how many at once they bear.
  *
- * Jobs that share a key may see it differently: one lets two run at once, another ten. Their bars (ready.h) stand
- * on rungs, one for each such number. A lease that begins or ends concerns one rung of its limit, whose last
- * permit goes or comes back, and of that only the bars whose track has something waiting: so it costs the same
- * however many others there are. Rungs are in the order of their numbers. */
+ * Jobs that share a key may see it differently: one lets two run at once, another ten. Their bars
+ * (ready.h) stand on rungs, one for each such number. A lease that begins or ends concerns one rung
+ * of its limit, whose last permit goes or comes back, and of that only the bars whose track has
+ * something waiting: so it costs the same however many others there are. Rungs are in the order of
+ * their numbers. */
 #pragma once
 #include "base/list.h"
 

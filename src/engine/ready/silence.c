@@ -1,13 +1,14 @@
 /* silence.c - leases that end unseen.
  *
- * A lease that a server has inherited, and that nobody names until it ends, tells little: its worker may
- * have died with the server, for a reason that has nothing to do with what ran; or what ran took both of them
- * down, and will do so again. One such end says nothing. An execution of which two in a row have ended so is a
- * suspect: it goes on, but on probation, one at a time on a worker, so that the next death has one suspect (or one of
- * each server that gives the worker something: they do not know of each other's).
- * Probation is over when the run has ended, or has been named for a while; but not for a suspect that
- * outlives it again and again. Leases that this server has heard of are not for here: when their worker falls
- * silent they are lost, whatever else was on it. */
+ * A lease that a server has inherited, and that nobody names until it ends, tells little: its
+ * worker may have died with the server, for a reason that has nothing to do with what ran; or what
+ * ran took both of them down, and will do so again. One such end says nothing. An execution of
+ * which two in a row have ended so is a suspect: it goes on, but on probation, one at a time on a
+ * worker, so that the next death has one suspect (or one of each server that gives the worker
+ * something: they do not know of each other's). Probation is over when the run has ended, or has
+ * been named for a while; but not for a suspect that outlives it again and again. Leases that this
+ * server has heard of are not for here: when their worker falls silent they are lost, whatever else
+ * was on it. */
 #include "engine/ready/silence.h"
 #include "base/plant.h"
 #include "engine/core/exec.h"
@@ -35,8 +36,8 @@ bool worker_on_probation(const struct worker *w)
     return false;
 }
 
-/* That it left its probation is kept: whoever inherits the lease must know it. While nothing can be kept it
- * has not left it. */
+/* That it left its probation is kept: whoever inherits the lease must know it. While nothing can be
+ * kept it has not left it. */
 void probation_named(struct engine *e, struct exec *x)
 {
     if (x->v.named_ms == 0) {
@@ -69,9 +70,10 @@ bool unseen_sla_over(const struct engine *e, const struct exec *x)
 
 /* ---- a server that stood still */
 
-/* While there are terms there is a turn in every quarter of one, so this is no server that had nothing to do.
- * Nor is half a term too short to be a sleep: a worker renews within a quarter, and kills what it runs a
- * quarter before the end at most, so no lease of a healthy one ends within half a term. */
+/* While there are terms there is a turn in every quarter of one, so this is no server that had
+ * nothing to do. Nor is half a term too short to be a sleep: a worker renews within a quarter, and
+ * kills what it runs a quarter before the end at most, so no lease of a healthy one ends within
+ * half a term. */
 void silence_begin(struct engine *e, int64_t boot_ms)
 {
     if (boot_ms - e->boot_ms > e->options.lease_ms / 2 && !PLANTED(sleep_counts_losses))
@@ -83,7 +85,8 @@ int64_t silence_turn_ms(const struct engine *e)
     return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 4;
 }
 
-/* Also where the attempt's time is over: its end may wait in the poll that is decided about next. */
+/* Also where the attempt's time is over: its end may wait in the poll that is decided about
+ * next. */
 static void spare(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
@@ -94,7 +97,8 @@ static void spare(struct engine *e, struct exec *x)
     exec_set(e, x, &to);
 }
 
-/* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault either. */
+/* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault
+ * either. */
 void silence_spare(struct engine *e)
 {
     if (!e->slept)
@@ -123,7 +127,8 @@ static struct list *leases_of(struct engine *e, uint64_t worker_id)
     return w != NULL ? &w->leases : &e->orphans;
 }
 
-/* One of the worker's was on probation, and is to blame; it may be one whose own term has not passed. */
+/* One of the worker's was on probation, and is to blame; it may be one whose own term has not
+ * passed. */
 static bool has_accused(const struct engine *e, const struct list *leases, uint64_t worker_id)
 {
     LIST_EACH(leases, node)
@@ -135,7 +140,7 @@ static bool has_accused(const struct engine *e, const struct list *leases, uint6
     return false;
 }
 
-/* What nobody has named of a worker, as far as it ends by then, ends together. */
+/* Leases of the worker that no poll has named, and that end by then, end together. */
 static void end_unseen(struct engine *e, uint64_t worker_id, int64_t until_ms, struct str reason)
 {
     struct list *leases = leases_of(e, worker_id);

@@ -1,5 +1,5 @@
-/* silence.h - leases that nobody has named yet, and what may be said about leases by a server that is not sure
- * to be their owner. */
+/* silence.h - leases that nobody has named yet, and what may be said about leases by a server that
+ * is not sure to be their owner. */
 #pragma once
 #include "base/plant.h"
 #include "engine/core/model.h"
@@ -19,22 +19,23 @@ bool exec_on_probation(const struct exec *x);
 bool worker_on_probation(const struct worker *w);
 /* Its worker names it in a poll. */
 void probation_named(struct engine *e, struct exec *x);
-/* Nobody has named the lease since it was loaded. */
+/* No poll has named the lease since it was loaded. */
 static inline bool lease_is_unseen(const struct lease *lease)
 {
     return lease->inherited && !lease->confirmed;
 }
-/* Of an attempt that nobody has named since it was loaded: its time was over when its server was last
- * known to be alive, so that is how it ended. */
+/* Of an attempt that nobody has named since it was loaded: its time was over when its server was
+ * last known to be alive, so that is how it ended. */
 bool unseen_timed_out(const struct engine *e, const struct exec *x);
 bool unseen_sla_over(const struct engine *e, const struct exec *x);
-/* The server may have stood still until this turn, for so long that leases ran out meanwhile: a closed laptop, a
- * stopped process. Nobody could renew them, so that says nothing about their workers. What is ours to decide about
- * is given another term, once for each time; a turn without the store, or without being the owner, leaves that to
- * the next one that is kept. */
+/* The server may have stood still until this turn, for so long that leases ran out meanwhile: a
+ * closed laptop, a stopped process. Nobody could renew them, so that says nothing about their
+ * workers. What is ours to decide about is given another term, once for each time; a turn without
+ * the store, or without being the owner, leaves that to the next one that is kept. */
 void silence_begin(struct engine *e, int64_t boot_ms);
 void silence_spare(struct engine *e);
-/* When the next turn has to be, so that one which comes later tells of that; INT64_MAX: whenever. Boot clock. */
+/* When the next turn has to be, so that one which comes later tells of that; INT64_MAX: whenever.
+ * Boot clock. */
 int64_t silence_turn_ms(const struct engine *e);
 /* The term of a lease has passed. */
 void silence_ended(struct engine *e, struct exec *x);

@@ -1,8 +1,8 @@
 /* teams.c - limits over all jobs of a team, in whatever queue.
  *
- * A team is a limit like those by key (limit.h), with leases counted the same way; only that how many
- * it may have is decided about the team, durably, and not said by each job. A team of which there are
- * no jobs in memory, and about which nobody decided anything, is not known. */
+ * A team is a limit like those by key (limit.h), with leases counted the same way; only that how
+ * many it may have is decided about the team, durably, and not said by each job. A team of which
+ * there are no jobs in memory, and about which nobody decided anything, is not known. */
 #include "engine/ready/teams.h"
 #include "engine/core/commands.h"
 #include "engine/core/model.h"

@@ -1,8 +1,8 @@
 /* worker_class.h - what a worker can do, shared by all workers that can do the same.
  *
- * A fleet has thousands of workers and a handful of worker_classes. Work that becomes ready is offered
- * worker_class by worker_class, and within one to whoever has waited longest; so it does not matter how many
- * workers idle that cannot do it. */
+ * A fleet has thousands of workers and a handful of worker_classes. Work that becomes ready is
+ * offered worker_class by worker_class, and within one to whoever has waited longest; so it does
+ * not matter how many workers idle that cannot do it. */
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
@@ -25,7 +25,7 @@ struct worker_classes {
 void worker_classes_init(struct worker_classes *t);
 void worker_classes_free(struct worker_classes *t);
 
-/* The worker_class, made when new. Whoever joins leaves once. */
+/* The worker_class, made when new. Each join needs one leave. */
 struct worker_class *worker_class_join(struct worker_classes *t, struct str queues,
                                        struct str handlers, bool runs_commands);
 void worker_class_leave(struct worker_classes *t, struct worker_class *worker_class);

@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The home of a worker, which is the server that owns its id, cannot know whether it talks to others.
- * It keeps a silent one this many times as long, so that those who start find its record. */
+/* The home of a worker, which is the server that owns its id, cannot know whether it talks to
+ * others. It keeps a silent one this many times as long, so that those who start find its
+ * record. */
 enum { HOME_PATIENCE = 24 };
 
 static bool is_one_of_many(const struct engine *e)
@@ -215,8 +216,8 @@ void worker_open(struct engine *e, struct worker *w)
     w->turn.until_ms = PLANTED(parked_anew) ? 0 : until_ms;
 }
 
-/* The worker has heard that we are the owner, and takes nothing from those before us any more: from now on
- * the lease is alive as long as we say, and no longer. */
+/* The worker has heard that we are the owner, and takes nothing from those before us any more: from
+ * now on the lease is alive as long as we say, and no longer. */
 static void settle_lease(struct engine *e, struct exec *x)
 {
     if (!x->v.lease.unsure)
@@ -229,8 +230,8 @@ static void settle_lease(struct engine *e, struct exec *x)
     exec_set(e, x, &to);
 }
 
-/* Everything the worker says it holds: ours is renewed, the rest it must stop. Other servers will say
- * the same about what is theirs. */
+/* Everything the worker says it holds: ours is renewed, the rest it must stop. Other servers will
+ * say the same about what is theirs. */
 static void poll_held(struct engine *e, struct worker *w, const struct poll *poll, bool heard)
 {
     for (size_t i = 0; i < poll->held_count; i++) {
@@ -285,16 +286,16 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
 
 /* True when the poll may have been written before the worker heard of the lease: as a repeat of the
  * very poll that it was granted to; or before a server that died granted it, since numbers of polls
- * are forgotten with a server. Not being named then says nothing. But a worker that has heard us takes
- * no lease from those before us any more: what it does not name it does not have. */
+ * are forgotten with a server. Not being named then says nothing. But a worker that has heard us
+ * takes no lease from those before us any more: what it does not name it does not have. */
 static bool may_be_older(const struct exec *x, bool repeated, bool heard)
 {
     bool inherited = x->v.lease.inherited && !heard && !PLANTED(old_poll_believed);
     return !x->v.lease.confirmed && (inherited || (repeated && !PLANTED(repeat_believed)));
 }
 
-/* The store has lost turns since this lease was given: in one of them it may have ended, or been followed by
- * another. It is not sent again, since its token would then stand for two runs. */
+/* The store has lost turns since this lease was given: in one of them it may have ended, or been
+ * followed by another. It is not sent again, since its token would then stand for two runs. */
 static bool is_bygone(const struct engine *e, const struct exec *x)
 {
     return x->v.lease.token <= e->token_floor || x->v.lease.token < x->named_token;
@@ -373,8 +374,8 @@ void worker_disown(struct engine *e, struct worker *w)
     w->busy = 0;
 }
 
-/* It was to leave our memory in this very turn, and here it is: we were the ones who could not hear. Its
- * record, which is another server's, stays. */
+/* It was to leave our memory in this very turn, and here it is: we were the ones who could not
+ * hear. Its record, which is another server's, stays. */
 static void remember(struct engine *e, struct worker *w)
 {
     touch_worker(e, w);
@@ -405,8 +406,8 @@ static struct worker *poll_worker(struct engine *e, struct command *cmd)
     return NULL;
 }
 
-/* What it holds is kept, as far as we know it; it waits a moment for its answer, so as not to ask in a
- * circle. */
+/* The worker keeps the leases that we know of; its answer waits a moment, or it would poll without
+ * pause. */
 static void poll_provisionally(struct engine *e, struct command *cmd)
 {
     const struct poll *poll = &cmd->poll;
@@ -518,8 +519,9 @@ void worker_wake(struct engine *e, struct worker *w)
         w->turn.answer = true;
     } else if (w->busy == 0 && forget_at_ms(e, w) <= e->boot_ms && !e->slept) {
         forget(e, w);
-    } else { /* its leases will end first; or it was heard since, by a server that could not decide; or
-              * we heard nobody ourselves */
+    } else {
+        /* Its leases will end first; or it was heard since, by a server that could not decide; or we
+         * were deaf ourselves. */
         touch_worker(e, w);
         worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     }

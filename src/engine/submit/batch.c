@@ -18,7 +18,7 @@ struct batch {
     struct submission *items;
     size_t count;
     size_t *missing; /* how many of the batch each still waits for */
-    /* Who waits for it: first dependant of each item, then next of each; 1-based, 0 ends. */
+    /* Its dependants: first dependant of each item, then next of each; 1-based, 0 ends. */
     size_t *first;
     size_t *next;
     size_t *who;

@@ -1,7 +1,8 @@
 /* definition.h - what was submitted about a job, as the engine keeps it.
  *
  * A definition is never changed: an edit puts another one in its place, and undo the old one back.
- * So jobs that were read from the store, and differ in nothing that decides about them, share one. */
+ * So jobs that were read from the store, and differ in nothing that decides about them, share
+ * one. */
 #pragma once
 #include "base/err.h"
 #include "job/record/record.h"

@@ -1,11 +1,11 @@
 /* edit.c - another definition for a job that is there.
  *
- * What is unfinished of the job follows the new definition: what waits moves to its queue, priority
- * and limits, and what runs goes on as it was started, under the new permits; how it ends is told to the
- * breaker that it was started under. Whoever edits says
- * which version the new definition was made from, so that no change of somebody else is lost. When
- * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
- * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
+ * Unfinished executions of the job follow the new definition: waiting ones move to its queue,
+ * priority and limits; running ones go on as they were started, under the new permits, and their
+ * end is told to the breaker that they were started under. The command says which version the new
+ * definition was made from, so that no other edit is lost. The time of the run may change, too; an
+ * edit never looks back, and a run that has begun cannot be planned again. The job's identity (its
+ * name, whether it recurs, its dependencies, its unique key) stays. */
 #include "engine/submit/edit.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"
@@ -152,8 +152,8 @@ static void plan(struct engine *e, struct command *cmd, struct job *job,
         slot_shift(e, job, cmd->actor);
 }
 
-/* Its permits are of limits that it had: they go back, and what runs is told to the homes of those that
- * it has now. */
+/* Its permits are of limits that it had: they go back, and what runs is told to the homes of those
+ * that it has now. */
 static void permits_of_old(struct engine *e, struct job *job)
 {
     LIST_EACH(&job->execs, node)

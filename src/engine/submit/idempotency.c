@@ -15,7 +15,7 @@
 #include "engine/submit/submit.h"
 #include "engine/time/steps.h"
 
-/* What a note says behind the hash. */
+/* The contents of a note, behind the hash. */
 struct answered {
     uint64_t turn;
     uint64_t job_id;
@@ -116,7 +116,7 @@ bool idempotency_was_asked(const struct once *once)
 
 /* ---- deciding */
 
-/* What was answered, when the same was asked before. */
+/* The answer that was given when the same was asked before. */
 static enum rc recall(struct engine *e, const struct once *once, struct answered *ret_answered,
                       struct err *err)
 {

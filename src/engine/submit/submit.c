@@ -13,8 +13,8 @@
 #include "engine/submit/unique.h"
 #include "engine/time/calendars.h"
 
-/* The partition where it is best at home: with the one limit that it has, so that a start asks nobody, or
- * with what it waits for. PARTITIONS_MAX: anywhere. */
+/* The partition where it is best at home: with the one limit that it has, so that a start asks
+ * nobody, or with what it waits for. PARTITIONS_MAX: anywhere. */
 static uint32_t home_of(const struct engine *e, const struct submission *item)
 {
     const struct limit_rule *many = &item->rules.concurrency;
@@ -28,8 +28,9 @@ static uint32_t home_of(const struct engine *e, const struct submission *item)
     return PARTITIONS_MAX;
 }
 
-/* Buckets go round, since a smaller one than the last borrows a millisecond. Where many jobs of many
- * homes come, that would lead the ids away from the clock: then they go anywhere for a while. */
+/* Buckets go round, since a smaller one than the last borrows a millisecond. Where many jobs of
+ * many homes come, that would lead the ids away from the clock: then they go anywhere for a
+ * while. */
 static uint32_t bucket_for(const struct engine *e, const struct submission *item)
 {
     enum { AHEAD_MAX_MS = 200 };
@@ -144,7 +145,8 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
         exec_come_due(e, x); /* its calendars have a say */
 }
 
-/* The first slot, of a job that recurs, else the moment that was asked for. False: there is none. */
+/* The first slot, of a job that recurs, else the moment that was asked for. False: there is
+ * none. */
 static bool find_first(const struct engine *e, const struct submission *item,
                        struct slot *ret_first)
 {
@@ -163,7 +165,7 @@ static const struct question *name_question(const struct command *cmd,
     return item->name.len > 0 ? &cmd->questions[item->asked] : NULL;
 }
 
-/* Somebody else has its name; but not the one whose unique work it is. */
+/* Another job has its name, and is not the one whose unique work it is. */
 static bool is_name_taken(struct engine *e, const struct command *cmd,
                           const struct submission *item)
 {

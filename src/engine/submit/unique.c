@@ -4,9 +4,9 @@
  * it is over. So the time in which it is held has one beginning and one end, and what comes back to
  * its queue after a lost lease need not ask for a key that somebody else may have by then.
  *
- * The claim in the store decides, also about jobs that are not in memory. In between, within a turn,
- * a key may pass from one job to the next: who holds it in memory follows from the values of the
- * executions (unique_held), and is looked at first. */
+ * The claim in the store decides, also about jobs that are not in memory. In between, within a
+ * turn, a key may pass from one job to the next: who holds it in memory follows from the values of
+ * the executions (unique_held), and is looked at first. */
 #include "engine/submit/unique.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"
@@ -91,7 +91,7 @@ enum rc unique_taken(struct err *err, struct str key, uint64_t job_id)
                    STR_ARG(str_head(key, SPEC_NAME_MAX)), id);
 }
 
-/* Whoever submits the work wants it done, and this run will not do it. */
+/* The submission wants the work done, and this run will not do it. */
 static enum rc unique_stopping(struct err *err, struct str key, uint64_t job_id)
 {
     char id[ID_TEXT_MAX];

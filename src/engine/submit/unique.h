@@ -9,8 +9,8 @@ void unique_ask(struct engine *e, struct command *cmd, const struct unique_rule 
                 uint64_t job_id, struct unique_asked *asked, struct question_list *list);
 void unique_ask_holder(struct engine *e, struct command *cmd, struct unique_asked *asked,
                        struct question_list *list);
-/* The execution that holds the key now; *ret_holder is NULL when the key is free. RC_CONFLICT: it is
- * not, and its holder cannot be found either. */
+/* The execution that holds the key now; *ret_holder is NULL when the key is free. RC_CONFLICT: it
+ * is not, and its holder cannot be found either. */
 enum rc unique_find(struct engine *e, const struct unique_rule *rule,
                     const struct unique_asked *asked, struct exec **ret_holder, struct err *err);
 /* The job has the key from now on. */

@@ -1,16 +1,16 @@
 /* calendars.c - times at which jobs are not to run.
  *
- * A calendar is asked when the time of a run has come, and never before: what is planned for a holiday
- * is planned, until the holiday is there or is not. What it says then is done in that same turn. To
- * skip ends the run. To hold moves its due time to the end of the period; the execution stays what it
- * was, `scheduled`, so a job with a schedule goes on having exactly one ahead, and slots.c decides
- * about all that fell into the period when it is over.
+ * A calendar is asked when the time of a run has come, and never before: what is planned for a
+ * holiday is planned, until the holiday is there or is not. What it says then is done in that same
+ * turn. To skip ends the run. To hold moves its due time to the end of the period; the execution
+ * stays what it was, `scheduled`, so a job with a schedule goes on having exactly one ahead, and
+ * slots.c decides about all that fell into the period when it is over.
  *
- * Who changes a calendar changes what is held. So whatever is held stays in memory, and in the heap
- * `held`, by the number of changes that its due time takes into account. What has not seen the newest
- * comes first there, and each turn looks at as many of those as it handles timers. A million held jobs
- * thereby take a hundred turns and not one endless one, and a start, which does not know what was seen,
- * looks at all.
+ * A change of a calendar changes which executions are held. So held executions stay in memory, and
+ * in the heap `held`, by the number of changes that their due time takes into account. Those that
+ * have not seen the newest come first there, and each turn looks at as many of them as it handles
+ * timers. A million held jobs thereby take a hundred turns and not one endless one, and a start,
+ * which does not know what was seen, looks at all.
  *
  * A run that somebody asks for, and further attempts of one that has begun, ask no calendar. */
 #include "engine/time/calendars.h"

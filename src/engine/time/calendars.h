@@ -62,7 +62,7 @@ enum rc calendars_check(const struct engine *e, const struct rules *rules, struc
 
 /* ---- of executions */
 
-/* What the calendars of a job say about a moment. */
+/* The ruling of a job's calendars about a moment. */
 struct ruling calendars_rule(const struct job *job, int64_t at_ms);
 /* The same in words, for a record: "calendar 'holidays', until 2026-12-26T00:00:00.000Z". */
 struct str ruling_words(struct arena *arena, const struct ruling *ruling);

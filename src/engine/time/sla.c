@@ -1,8 +1,8 @@
 /* sla.c - runs that take longer than they should.
  *
  * Since when the clock of an attempt runs, what has been told, and how much time somebody added are
- * values of the execution; when to look next follows from them. So a lease that moves, an undone turn
- * and a restart need no rule of their own. */
+ * values of the execution; when to look next follows from them. So a lease that moves, an undone
+ * turn and a restart need no rule of their own. */
 #include "engine/time/sla.h"
 #include "base/plant.h"
 #include "base/when.h"

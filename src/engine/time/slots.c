@@ -4,8 +4,9 @@
  * slot. When that is due, the same turn decides about it and about every later slot that has passed
  * since, and puts the next one ahead: so a slot can neither be lost between two commits nor be
  * decided twice, and nothing but the executions themselves remembers where a schedule stands. The
- * next slot is always computed from the last one, never from the clock. Where more slots are to be made up
- * than a turn makes, it decides about the oldest, and the one ahead is the first of the rest.
+ * next slot is always computed from the last one, never from the clock. Where more slots are to be
+ * made up than a turn makes, it decides about the oldest, and the one ahead is the first of the
+ * rest.
  *
  * Slots that are not to run are recorded as skipped, those that follow one another for the same
  * reason as one record with a count. */
@@ -123,8 +124,8 @@ static void wait_behind(struct engine *e, struct exec *x, const struct exec *oth
         skip(e, x, STR("overlap: as many slots wait already as may"));
 }
 
-/* Cancels all that came before it, none of which goes because another has ended. Those that run are still
- * there until their workers say that they are gone. */
+/* Cancels all that came before it, none of which goes because another has ended. Those that run are
+ * still there until their workers say that they are gone. */
 static void replace(struct engine *e, struct exec *x)
 {
     struct str reason = name_exec(e, "replaced by ", x, "");
@@ -143,8 +144,9 @@ static void replace(struct engine *e, struct exec *x)
         let_go(e, x, STR("its time has come"));
 }
 
-/* Its time has come: whether it may go depends on what its job still does. made_up: it was missed, and is to
- * run all the same, so it waits for its turn whatever its job says about slots that meet on time. */
+/* Its time has come: whether it may go depends on what its job still does. made_up: it was missed,
+ * and is to run all the same, so it waits for its turn whatever its job says about slots that meet
+ * on time. */
 static void start(struct engine *e, struct exec *x, bool made_up)
 {
     if (deadline_pass(e, x))
@@ -162,8 +164,8 @@ static void start(struct engine *e, struct exec *x, bool made_up)
         skip(e, x, name_exec(e, "overlap: ", other, " is not over yet"));
 }
 
-/* One that may go can be over at once, where what it depends on is impossible, and then the next is asked: here
- * and not by that end, since a line may be longer than a stack is deep. */
+/* One that may go can be over at once, where what it depends on is impossible, and then the next is
+ * asked: here and not by that end, since a line may be longer than a stack is deep. */
 void slot_unblock(struct engine *e, struct job *job)
 {
     if (job->unblocking || slot_under_way(job, NULL) != NULL)
@@ -213,8 +215,8 @@ static struct slot_range find_excluded(const struct job *job, const struct slot 
     return schedule_range(s, slot, until_ms < last->at_ms ? until_ms : last->at_ms);
 }
 
-/* Of a job that makes up all that it missed: this one was. Others of it were, too; or it was there only when
- * its time had come already, as the first that a page before has left. */
+/* Of a job that makes up all that it missed: this one was. Others of it were, too; or it was there
+ * only when its time had come already, as the first that a page before has left. */
 static bool is_made_up(const struct engine *e, const struct exec *x, const struct slot_range *range)
 {
     int64_t due_ms = x->v.slot_ms + x->job->v.def->schedule->stagger_ms;
@@ -232,7 +234,8 @@ static void fire(struct engine *e, struct job *job, struct exec *x, const struct
     start(e, x, is_made_up(e, x, range));
 }
 
-/* A turn decides about so many slots, whosever they are; the first of a job is counted where it comes due. */
+/* A turn decides about so many slots, whosever they are; the first of a job is counted where it
+ * comes due. */
 static bool is_page_full(struct engine *e)
 {
     if (e->turn.due_left == 0)
@@ -241,7 +244,8 @@ static bool is_page_full(struct engine *e)
     return false;
 }
 
-/* As far as the calendars of the job let them, and a page is long. False: the first that is left is ahead. */
+/* As far as the calendars of the job let them, and a page is long. False: the first that is left is
+ * ahead. */
 static bool fire_range(struct engine *e, struct job *job, struct exec *x,
                        const struct slot_range *range, const struct ruling *now)
 {
@@ -298,8 +302,8 @@ static void catch_up(struct engine *e, struct job *job, struct exec *x, const st
 
 /* ---- slots that a calendar held */
 
-/* Why the one that was held is not to run now, though its calendars let it; empty: it is. Its misfire
- * policy sees it as a slot of the moment at which the period ended. */
+/* Why the one that was held is not to run now, though its calendars let it; empty: it is. Its
+ * misfire policy sees it as a slot of the moment at which the period ended. */
 static struct str why_too_late(const struct engine *e, const struct job *job, int64_t end_ms,
                                bool newer_is_due)
 {
@@ -313,8 +317,8 @@ static struct str why_too_late(const struct engine *e, const struct job *job, in
     return STR("");
 }
 
-/* A period is over. All slots that fell into it are one run, that of the first; also one at the very
- * moment at which it ends. So it is with those in a gap of the clock. */
+/* A period is over. All slots that fell into it are one run, that of the first; also one at the
+ * very moment at which it ends. So it is with those in a gap of the clock. */
 static void end_hold(struct engine *e, struct exec *x, const struct slot *due,
                      const struct ruling *now)
 {
@@ -418,8 +422,8 @@ static void move_ahead(struct engine *e, struct exec *x, const struct slot *slot
     depends_slot_moved(e, x);
 }
 
-/* All slots of a schedule, from that of x on, whose moment has come: also those that a stagger still
- * held back. */
+/* All slots of a schedule, from that of x on, whose moment has come: also those that a stagger
+ * still held back. */
 static struct slot_range passed_of(const struct schedule *s, const struct exec *x, int64_t now_ms)
 {
     static const struct misfire all = {
@@ -432,9 +436,9 @@ static struct slot_range passed_of(const struct schedule *s, const struct exec *
     return (struct slot_range){first, plan.fire.last, plan.passed.count + plan.fire.count};
 }
 
-/* What was decided already goes by the clock of then: where that was set back a little since, the new
- * schedule begins behind it, or a slot could run twice. A clock that was far ahead was wrong, and nobody
- * waits for it. */
+/* Slots decided before went by the clock of then: where that was set back a little since, the new
+ * schedule begins behind it, or a slot could run twice. A clock that was far ahead was wrong, and
+ * is not waited for. */
 static int64_t replan_from_ms(const struct engine *e, const struct job *job, const struct exec *x)
 {
     if (PLANTED(edit_looks_back))
@@ -470,8 +474,8 @@ void slot_replan(struct engine *e, struct job *job, const struct schedule *old, 
         skip(e, x, reason);
 }
 
-/* The job's slot behind a moment. Intervals are counted from the slot ahead: an edit may have begun them anew, and a
- * job's record does not say when. */
+/* The job's slot behind a moment. Intervals are counted from the slot ahead: an edit may have begun
+ * them anew, and a job's record does not say when. */
 static bool slot_behind(const struct exec *x, int64_t from_ms, struct slot *ret_slot)
 {
     struct schedule s = *x->job->v.def->schedule;
@@ -480,8 +484,8 @@ static bool slot_behind(const struct exec *x, int64_t from_ms, struct slot *ret_
     return schedule_after_any(&s, from_ms, ret_slot);
 }
 
-/* An interval that has not ended once counts from when it was made, and never lasts longer than it should: the clock
- * may have been set back before, at a start that did not believe it. */
+/* An interval that has not ended once counts from when it was made, and never lasts longer than it
+ * should: the clock may have been set back before, at a start that did not believe it. */
 static bool is_first_interval(const struct schedule *s, const struct exec *x)
 {
     return s->kind == SCHEDULE_EVERY && x->v.slot_ms - s->every_ms <= s->start_ms;

@@ -31,8 +31,9 @@ bool slot_strays(const struct engine *e, const struct exec *x);
 /* The clock was set back by so much (a negative number). If the slot before the one ahead lies in
  * the future, too, the next one by the clock as it is now takes its place. */
 void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason);
-/* The same where the clock that planned the slot is not known any more, for a slot whose predecessor
- * lies ahead by more than far_ms: after a smaller step back, the slots in between have run. */
+/* The same where the clock that planned the slot is not known any more, for a slot whose
+ * predecessor lies ahead by more than far_ms: after a smaller step back, the slots in between have
+ * run. */
 void slot_return(struct engine *e, struct exec *x, int64_t far_ms, struct str reason);
 /* Makes the slot ahead the next one by the clock as it is now. */
 void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason);

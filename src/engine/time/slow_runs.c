@@ -1,11 +1,12 @@
 /* slow_runs.c - runs that take much longer than those of their job usually do.
  *
- * What is usual is the p95 of a job that recurs, from its tally (job/record/tally.h), which the store has.
- * Most runs are short, so nobody is asked when one starts: a run that has taken slow_min_ms is looked
- * at once, in the turn after that, and from the answer follows when it is slow. So a short run costs a
- * timer, a long one a question, and the alert comes while it runs, when there is still something to
- * be looked at. That it was told is kept with the execution (SLA_SLOW), so a restart does not tell it
- * again; the rest is memory, and after a restart found out anew. */
+ * The usual time is the p95 of a job that recurs, from its tally (job/record/tally.h), which the
+ * store has. Most runs are short, so no question is asked when one starts: a run that has taken
+ * slow_min_ms is looked at once, in the turn after that, and from the answer follows when it is
+ * slow. So a short run costs a timer, a long one a question, and the alert comes while it runs,
+ * when there is still something to be looked at. That it was told is kept with the execution
+ * (SLA_SLOW), so a restart does not tell it again; the rest is memory, and after a restart found
+ * out anew. */
 #include "engine/time/slow_runs.h"
 #include "base/plant.h"
 #include "base/when.h"

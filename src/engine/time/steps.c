@@ -1,22 +1,24 @@
 /* steps.c - the wall clock was set, and that was accepted (job/time/timeline.h).
  *
- * Moments carry the sum of all accepted steps; where it differs from what the engine went by, there is a
- * step to act upon. What goes by dates (slots, `at`, calendars) stays where it is: what a step forward has
- * passed over are misfires. What counts how long something takes or waits moves along: delays, pauses
- * before retries, `expires_in`, SLAs, and for how long work has been waiting. Running attempts move at once,
- * the rest of memory a page in a turn, and until all have moved nothing comes due. What lies beyond the
- * horizon keeps its date, but for slots after a step back by ten minutes or more: a slot ahead that was
- * planned by a clock of the future would keep its job silent until then, so it is planned from now, wherever
- * it is, and the moments in between run again.
+ * Moments carry the sum of all accepted steps; where it differs from what the engine went by, there
+ * is a step to act upon. What goes by dates (slots, `at`, calendars) stays where it is: what a step
+ * forward has passed over are misfires. What counts how long something takes or waits moves along:
+ * delays, pauses before retries, `expires_in`, SLAs, and for how long work has been waiting.
+ * Running attempts move at once, the rest of memory a page in a turn, and until all have moved
+ * nothing comes due. What lies beyond the horizon keeps its date, but for slots after a step back
+ * by ten minutes or more: a slot ahead that was planned by a clock of the future would keep its job
+ * silent until then, so it is planned from now, wherever it is, and the moments in between run
+ * again.
  *
- * If the process dies between two pages, what has not moved keeps its date, as all does that a next start
- * finds: nothing of a step is lost but comfort. But slots of a clock that was ahead come back then, too: the
- * newest id tells that there was one. At a start that is trusted these are slots whose predecessor lies ten minutes
- * ahead; at one that was unsure the clock may be the wrong one, and they have to be a day ahead, and their job
- * made by then.
+ * If the process dies between two pages, what has not moved keeps its date, as all does that a next
+ * start finds: nothing of a step is lost but comfort. But slots of a clock that was ahead come back
+ * then, too: the newest id tells that there was one. At a start that is trusted these are slots
+ * whose predecessor lies ten minutes ahead; at one that was unsure the clock may be the wrong one,
+ * and they have to be a day ahead, and their job made by then.
  *
- * A server that does not know the time yet (unsure) lets nothing come due by it. What begins meanwhile is
- * marked, and moves with the first time that is accepted; what was there before keeps its date. */
+ * A server that does not know the time yet (unsure) lets nothing come due by it. What begins
+ * meanwhile is marked, and moves with the first time that is accepted; what was there before keeps
+ * its date. */
 #include "engine/time/steps.h"
 #include "base/mem.h"
 #include "base/plant.h"
@@ -84,7 +86,7 @@ int64_t engine_deletes_from_ms(const struct engine *e)
     return e->clock.v.at_ms == 0 ? INT64_MIN : e->clock.v.at_ms + e->options.delete_wait_ms;
 }
 
-/* Whoever owns the first partition speaks for all. */
+/* The owner of the first partition speaks for all. */
 static bool owns_first(const struct engine *e)
 {
     return (e->owned.bits & 1) != 0;
@@ -112,7 +114,7 @@ int64_t step_moved_ms(int64_t at_ms, int64_t by_ms)
     return at_ms == 0 ? 0 : at_ms + by_ms > 0 ? at_ms + by_ms : 1;
 }
 
-/* What counts how long something takes. */
+/* Values that say how long something takes. */
 static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
     if (exec_is_leased(x->v.state))
@@ -125,7 +127,7 @@ static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *
         to->shift_ms += by_ms;
 }
 
-/* What was told how long to wait. */
+/* Executions that wait for a length of time, not for a date. */
 static void move_waits(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
     if (PLANTED(delay_not_shifted))
@@ -206,9 +208,10 @@ static bool came_since(struct engine *e, struct exec *x)
     return true;
 }
 
-/* Those that run are few, and may be stopped by what their times say: they move at once. So do those whose
- * SLA goes on counting while they are between two leases, or they could be leased before their page. Of the others it
- * is noted what they wait for: one that waits for something else when its page comes began that since. */
+/* Those that run are few, and may be stopped by what their times say: they move at once. So do
+ * those whose SLA goes on counting while they are between two leases, or they could be leased
+ * before their page. Of the others it is noted what they wait for: one that waits for something
+ * else when its page comes began that since. */
 static void collect(struct engine *e)
 {
     e->clock.shifts = mem_resize(e->clock.shifts, (e->execs.len + 1) * sizeof *e->clock.shifts);
@@ -232,7 +235,7 @@ static int by_id(const void *a, const void *b)
     return left->exec_id < right->exec_id ? -1 : left->exec_id > right->exec_id;
 }
 
-/* Somebody was here by a clock so far ahead. */
+/* A server ran here by a clock so far ahead. */
 static bool is_ahead(uint64_t newest_id, int64_t now_ms, int64_t by_ms)
 {
     return newest_id != 0 && id_time_ms(newest_id) - now_ms >= by_ms;
@@ -261,7 +264,8 @@ static void begin(struct engine *e)
         alert_clock(e, about(e));
 }
 
-/* As long as what comes due, too, when that is short: somebody looks for the one that cannot be kept. */
+/* As long as what comes due, too, when that is short: somebody looks for the one that cannot be
+ * kept. */
 static size_t page_max(const struct engine *e)
 {
     const struct engine_options *o = &e->options;
@@ -331,7 +335,8 @@ static void note_shaken(struct engine *e)
         };
 }
 
-/* Nobody in line is younger, but who came while the others moved: they stood behind the future. */
+/* No work in line is younger, except what came while the others moved: it stood behind the
+ * future. */
 static void end(struct engine *e)
 {
     e->clock.v.shifting = false;
@@ -360,8 +365,8 @@ void steps_tick(struct engine *e)
 
 /* ---- loading */
 
-/* A clock that was ahead has been put right while no server ran, or one died between two pages: what was
- * planned by it would keep silent until then. */
+/* A clock that was ahead has been put right while no server ran, or one died between two pages:
+ * what was planned by it would keep silent until then. */
 void steps_load(struct engine *e, struct moment now, uint64_t newest_id)
 {
     e->moment = now;

@@ -3,7 +3,7 @@
 #include "base/when.h"
 #include "engine/core/load.h"
 
-/* What became of the wall clock. */
+/* The wall clock as the engine knows it. */
 struct clock_values {
     int64_t stepped_ms; /* as in the moment that was acted upon, … */
     int64_t shaken_ms;  /* … and this, … */
@@ -32,8 +32,8 @@ struct stepped_clock {
 };
 
 void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
-/* Begins a step that the moment tells of, or goes on with one. Runs before all that goes by the wall
- * clock. */
+/* Begins a step that the moment tells of, or goes on with one. Runs before all that goes by the
+ * wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
 /* A moment by the clock of before, unless it is 0: none. */
@@ -45,6 +45,6 @@ bool steps_hold_deadlines(const struct engine *e);
 /* Nothing is old enough to be deleted. */
 bool steps_hold_deletions(const struct engine *e);
 bool steps_want_turn(const struct engine *e, struct moment now);
-/* The time is that of a step which has yet to be carried out: executions that begin now must not move
- * with it. */
+/* The time is that of a step which has yet to be carried out: executions that begin now must not
+ * move with it. */
 bool steps_pending(const struct engine *e);

@@ -1,9 +1,9 @@
 /* tzdata.c - zones with other rules: a law was changed, and the system's files say so.
  *
- * Definitions are never changed, so those that go by the old zone get another in their place, as with
- * an edit, but without a new version: nothing that was submitted differs. The slot ahead of each is
- * put where it belongs by the new rules. What a turn did of this is undone with it and done again by
- * the next. What lies beyond the horizon is looked at when it is read. */
+ * Definitions are never changed, so those that go by the old zone get another in their place, as
+ * with an edit, but without a new version: nothing that was submitted differs. The slot ahead of
+ * each is put where it belongs by the new rules. What a turn did of this is undone with it and done
+ * again by the next. What lies beyond the horizon is looked at when it is read. */
 #include "engine/time/tzdata.h"
 #include "base/mem.h"
 #include "engine/core/exec.h"

@@ -1,9 +1,9 @@
 /* alert.h - what somebody should know about, as values.
  *
- * The engine raises alerts (engine/core/alerts.c) as records of the very turn that gave rise to them, so
- * a crash can neither lose one nor make two of it. Those with the same key are told once within a
- * quiet time, and the next one says how many there were meanwhile. The alert_sender (server/alert/alert_sender.h)
- * sends them on. */
+ * The engine raises alerts (engine/core/alerts.c) as records of the very turn that gave rise to
+ * them, so a crash can neither lose one nor make two of it. Those with the same key are told once
+ * within a quiet time, and the next one says how many there were meanwhile. The alert_sender
+ * (server/alert/alert_sender.h) sends them on. */
 #pragma once
 #include "base/str.h"
 
@@ -57,7 +57,7 @@ struct alert_rec {
     uint64_t repeats; /* of the same key, since the one before, that were not told */
 };
 
-/* What became of one. */
+/* How far an alert has come. */
 struct alert_mark {
     uint64_t id;
     enum alert_state state;

@@ -1,9 +1,9 @@
 /* inbox.h - what partitions tell each other, and what they keep for one another.
  *
- * A message is a row in the inbox of a bucket, written in the commit of whoever sends it and deleted in
- * the commit of the owner that acts upon it. So it is acted upon exactly once, whoever dies in between,
- * and needs no numbers, acknowledgements or repeats. The bucket decides who reads it, as it does for
- * ids; with one partition nothing is ever sent, apart from what SQL submits.
+ * A message is a row in the inbox of a bucket, written in the commit of whoever sends it and
+ * deleted in the commit of the owner that acts upon it. So it is acted upon exactly once, whoever
+ * dies in between, and needs no numbers, acknowledgements or repeats. The bucket decides who reads
+ * it, as it does for ids; with one partition nothing is ever sent, apart from what SQL submits.
  *
  * Rows of one sender for one bucket are read in the order in which they were sent. Plain values. */
 #pragma once
@@ -17,7 +17,8 @@ enum inbox_kind {
     INBOX_CANCEL,     /* about: a job, wherever it is; actor: who; body: why */
 
     /* Jobs that wait for jobs elsewhere. */
-    INBOX_WAIT, /* to the upstream (about): tell the execution (from, of the job in value) of its end */
+    INBOX_WAIT,   /* to the upstream (about): tell its end to the execution (from, of the job in
+                 * value) */
     INBOX_UNWAIT, /* to the upstream (about): the execution (from) does not wait any more */
     INBOX_OVER, /* to the execution (about): what it waited for of the upstream (from) has ended */
 
@@ -54,8 +55,8 @@ static inline bool inbox_is_known(enum inbox_kind kind)
 
 /* ---- pages */
 
-/* What a turn reads of each sort (submissions; all the rest) and acts upon: rows, and bytes of their
- * texts, but at least one row. The next turn goes on. */
+/* How much a turn reads of each sort (submissions; all the rest) and acts upon: rows, and bytes of
+ * their texts, but at least one row. The next turn goes on. */
 enum { INBOX_PAGE = 1000, INBOX_PAGE_BYTES = 8 << 20 };
 
 /* Rows are read in rounds of pages, each round in the order of ids. Where one begins: */
@@ -77,8 +78,8 @@ struct inbox_page {
 /* True: the page takes a row of this size, too. */
 bool inbox_page_takes(struct inbox_page *page, const struct inbox_rec *rec);
 
-/* An execution elsewhere that waits for something here. Kept with the upstream, from the commit that
- * reads INBOX_WAIT until the one that sends INBOX_OVER. One per (upstream, exec_id). */
+/* An execution elsewhere that waits for something here. Kept with the upstream, from the commit
+ * that reads INBOX_WAIT until the one that sends INBOX_OVER. One per (upstream, exec_id). */
 struct waiter_rec {
     uint64_t upstream; /* job; its partition is the row's */
     uint64_t exec_id;  /* of the dependant, in a partition elsewhere */
@@ -93,8 +94,9 @@ struct waiter_change {
     struct waiter_rec waiter;
 };
 
-/* What a limit's home has granted, or was asked for and cannot grant yet. Kept with the home, from the
- * commit that reads INBOX_ASK until the one that reads INBOX_FREE. One per (key, exec_id). */
+/* A permit that a limit's home has granted, or was asked for and cannot grant yet. Kept with the
+ * home, from the commit that reads INBOX_ASK until the one that reads INBOX_FREE. One per (key,
+ * exec_id). */
 struct permit_rec {
     struct str key;   /* the limit's kind as a digit, and its key: "1db" */
     uint64_t exec_id; /* in another partition than the home */

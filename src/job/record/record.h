@@ -102,7 +102,7 @@ enum outcome {
 struct str outcome_name(enum outcome outcome);
 bool outcome_parse(struct str name, enum outcome *ret_outcome);
 
-/* What a worker knows about an attempt that ended. */
+/* A worker's report about an attempt that ended. */
 struct usage {
     int32_t exit_code; /* -1: none (signal, handler, never started) */
     int32_t signal;    /* 0: none */
@@ -162,7 +162,7 @@ struct worker_rec {
     uint64_t replaces;  /* the worker that is dead for sure since this one came; 0: none */
 };
 
-/* What somebody decided about a queue. A queue without such a record is open and unlimited. */
+/* The settings of a queue. A queue without such a record is open and unlimited. */
 struct queue_rec {
     struct str name;
     uint32_t concurrency; /* leases at once; 0: no limit */
@@ -173,7 +173,7 @@ struct queue_rec {
     struct str changed_by;
 };
 
-/* What somebody decided about a team. A team without such a record is unlimited. */
+/* The settings of a team. A team without such a record is unlimited. */
 struct team_rec {
     struct str name;
     uint32_t concurrency; /* leases at once, in all queues; 0: no limit */
@@ -425,7 +425,7 @@ static inline bool delta_has_settings(const struct delta *d)
     return d->queue_count + d->team_count + d->calendar_count > 0;
 }
 
-/* What keeping turns costs, counted since the store was opened. */
+/* The cost of keeping turns, counted since the store was opened. */
 struct store_cost {
     uint64_t commits; /* tried; a turn that changes nothing is none */
     uint64_t syncs;   /* calls that waited for the disk, for commits and for what follows them */
@@ -453,17 +453,18 @@ enum question_kind {
     ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
     ASK_WORKER,    /* a worker, whichever server registered it */
     ASK_INBOX,     /* the mail of the owned partitions: submissions, or all the rest, with ids above
-                    * after_id, oldest (by id) first; at most limit, and bytes_max of texts, but one in
-                    * any case. What is of a kind that nobody here knows comes without its body */
+                    * after_id, oldest (by id) first; at most limit, and bytes_max of texts, but one
+                    * in any case. A row of an unknown kind comes without its body */
     ASK_LEFT_MAIL, /* the same of rows with these ids, as far as they are there */
-    ASK_OLD_ALERTS, /* alerts with ids above after_id, raised before until_ms, smallest ids first; at
-                      * most limit */
-    ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
+    ASK_OLD_ALERTS,  /* alerts with ids above after_id, raised before until_ms, smallest ids first;
                       * at most limit */
+    ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end,
+                      * bucket); at most limit */
     ASK_QUEUE,       /* the numbers of a queue in all partitions, those that are not zero */
-    ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
-    ASK_MET, /* which dependencies of a job are met, by upstream, and those upstreams as by ASK_JOB; without
-               * those that are deleted */
+    ASK_PACE,        /* how long completed runs of a job took: the newest rows of its tally, at
+                      * most limit */
+    ASK_MET,         /* which dependencies of a job are met, by upstream, and those upstreams as by
+                      * ASK_JOB; without those that are deleted */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */

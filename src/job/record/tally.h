@@ -1,10 +1,10 @@
 /* tally.h - how executions ended, counted by the hour.
  *
  * Reports over a month must not read a million executions. So every turn adds up what ended in it:
- * for all together, and for each queue, owner, team, and job that recurs. One row says how many ended
- * so within one hour; completed ones by the bucket of their duration (base/sketch.h), so that rows
- * can be added up in any way and still tell quantiles, failed ones by their class. Of a job that recurs
- * and has an SLA, rows of a scope of their own tell how it stands to that. */
+ * for all together, and for each queue, owner, team, and job that recurs. One row says how many
+ * ended so within one hour; completed ones by the bucket of their duration (base/sketch.h), so that
+ * rows can be added up in any way and still tell quantiles, failed ones by their class. Of a job
+ * that recurs and has an SLA, rows of a scope of their own tell how it stands to that. */
 #pragma once
 #include "base/sketch.h"
 #include "job/failure.h"
@@ -21,7 +21,7 @@ enum tally_scope {
     TALLY_SCOPES
 };
 
-/* What a row of TALLY_SLA counts. Kept by number: append only. */
+/* The events that a row of TALLY_SLA counts. Kept by number: append only. */
 enum tally_sla {
     TALLY_SLA_MET,     /* executions that had an SLA and kept it, and how long they took */
     TALLY_SLA_BROKEN,  /* those that did not */
@@ -56,7 +56,7 @@ struct tally_sum {
     } sla[TALLY_SLA_KINDS]; /* rows of TALLY_SLA; they count nowhere else */
 };
 
-/* True when such an end is counted: the work was done (EXEC_COMPLETED, EXEC_DEDUPLICATED) or failed for
- * good (EXEC_FAILED, EXEC_TIMEOUT). */
+/* True when such an end is counted: the work was done (EXEC_COMPLETED, EXEC_DEDUPLICATED) or failed
+ * for good (EXEC_FAILED, EXEC_TIMEOUT). */
 bool tally_counts(enum exec_state end);
 void tally_add(struct tally_sum *sum, const struct tally *row);

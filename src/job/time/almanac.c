@@ -14,7 +14,7 @@ static int64_t to_ms(int64_t s)
     return s > WHEN_MAX_MS / 1000 ? WHEN_MAX_MS : s * 1000;
 }
 
-/* What this one alone says. */
+/* The ruling of this one alone. */
 static struct ruling rule(const struct almanac_use *use, const struct zone *zone, int64_t at_ms)
 {
     struct ruling ruling = {.verdict = CALENDAR_FREE, .calendar = use->name};

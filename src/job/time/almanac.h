@@ -1,8 +1,9 @@
 /* almanac.h - calendars as jobs go by them: what becomes of a run that falls into one.
  *
  * An almanac is a calendar with what its owner said beside the times: whether a run that falls into
- * them is held until they are over or skipped, and by which clock on which wall they go. A job may go
- * by several, and may say otherwise about each; `almanac_ruling` is their verdict about a moment.
+ * them is held until they are over or skipped, and by which clock on which wall they go. A job may
+ * go by several, and may say otherwise about each; `almanac_ruling` is their verdict about a
+ * moment.
  *
  * Plain values: no I/O, no clock. Times are milliseconds since 1970 UTC. */
 #pragma once

@@ -37,8 +37,8 @@ static int64_t weekly_until(const struct calendar_table *table, int64_t local_s)
     return local_s + table_until(table, in_week) - in_week;
 }
 
-/* A local time that follows at_s, as a moment: at the latest when clocks are changed, since then all
- * has to be asked anew. */
+/* A local time that follows at_s, as a moment: at the latest when clocks are changed, since then
+ * all has to be asked anew. */
 static int64_t moment_of(const struct zone_span *span, int64_t local_s)
 {
     int64_t moment_s = local_s - span->offset_s;

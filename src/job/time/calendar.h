@@ -1,9 +1,9 @@
 /* calendar.h - times at which jobs are not to run: holidays, freezes, windows for maintenance.
  *
- * A calendar is a set of times. Most of them are local: "the 25th of December" and "Saturday 00:00 to
- * Monday 06:00" mean what clocks on the wall show, so whoever asks brings the zone along, and a zone
- * that is changed by law needs no new calendar. Others are moments, the same everywhere. A local time
- * that comes twice when clocks are put back is in the set both times.
+ * A calendar is a set of times. Most of them are local: "the 25th of December" and "Saturday 00:00
+ * to Monday 06:00" mean what clocks on the wall show, so whoever asks brings the zone along, and a
+ * zone that is changed by law needs no new calendar. Others are moments, the same everywhere. A
+ * local time that comes twice when clocks are put back is in the set both times.
  *
  *     struct calendar_draft draft = {.arena = &arena};
  *     TRY(calendar_add_dates(&draft, STR("2026-12-24/2027-01-01"), err));
@@ -12,7 +12,8 @@
  *     if (calendar_covers(&calendar, zone, at_s, &until_s)) ...
  *
  * Plain values in an arena: no I/O, no clock. Moments are seconds since 1970 UTC, local times as in
- * `job/time/zone.h`. `wire/message/calendar_json.h` reads documents, `job/time/ical.h` reads iCalendar files. */
+ * `job/time/zone.h`. `wire/message/calendar_json.h` reads documents, `job/time/ical.h` reads
+ * iCalendar files. */
 #pragma once
 #include "base/vec.h"
 #include "job/time/calendar_rule.h"
@@ -44,10 +45,10 @@ struct calendar {
     size_t rule_count;
 };
 
-/* True when the moment is in the set. Then everything up to *ret_until_s is, and at *ret_until_s it is
- * time to ask again: it is free then, unless more than CALENDAR_CHAIN_MAX entries follow one another.
- * Costs a few binary searches, a step for each rule, and that again for each entry that follows
- * without a pause. */
+/* True when the moment is in the set. Then everything up to *ret_until_s is, and at *ret_until_s it
+ * is time to ask again: it is free then, unless more than CALENDAR_CHAIN_MAX entries follow one
+ * another. Costs a few binary searches, a step for each rule, and that again for each entry that
+ * follows without a pause. */
 bool calendar_covers(const struct calendar *calendar, const struct zone *zone, int64_t at_s,
                      int64_t *ret_until_s);
 

@@ -112,8 +112,8 @@ bool calendar_rule_covers(const struct calendar_rule *rule, int64_t local_s, int
 
 /* ---- counting */
 
-/* The count-th chosen day from `day` on, in the week that begins at `week`, or the last one when there
- * are fewer. Returns how many there were up to it. */
+/* The count-th chosen day from `day` on, in the week that begins at `week`, or the last one when
+ * there are fewer. Returns how many there were up to it. */
 static uint32_t count_in_week(const struct calendar_rule *rule, int64_t week, int64_t day,
                               uint32_t count, int64_t *ret_day)
 {

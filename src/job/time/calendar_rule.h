@@ -1,8 +1,8 @@
 /* calendar_rule.h - something that lasts a while and comes again: daily, weekly or yearly.
  *
- * The part of RFC 5545's recurrence rules that calendars of holidays and maintenance use. Local times
- * as in `job/time/zone.h`. Nothing is expanded: whether a time lies in an occurrence is computed, for the
- * year 2026 as for the year 8000. */
+ * The part of RFC 5545's recurrence rules that calendars of holidays and maintenance use. Local
+ * times as in `job/time/zone.h`. Nothing is expanded: whether a time lies in an occurrence is
+ * computed, for the year 2026 as for the year 8000. */
 #pragma once
 #include "job/time/zone.h"
 

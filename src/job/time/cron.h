@@ -2,9 +2,9 @@
  *
  * Five fields (minute, hour, day of month, month, day of week) or six with leading seconds; names,
  * lists, ranges, steps; `L LW 15W FRI#2 FRIL ?`; `H`, which stands for a value that depends on the
- * job's name; `@daily` and its like; `@every 90s`; a zone in front (`CRON_TZ=Europe/Berlin `).
- * As in Vixie cron, a day matches when the day of month *or* the day of week does; when one of the
- * two fields begins with a star, both must.
+ * job's name; `@daily` and its like; `@every 90s`; a zone in front (`CRON_TZ=Europe/Berlin `). As
+ * in Vixie cron, a day matches when the day of month *or* the day of week does; when one of the two
+ * fields begins with a star, both must.
  *
  * Where clocks change: an expression whose minute or hour begins with a star follows real time. It
  * fires nothing in a gap and goes on through both passes of a fold. Every other one names times of
@@ -14,8 +14,8 @@
  * time, so that a zone that was changed by law overnight does not keep one twice.
  *
  * Plain values, no allocation, no clock. Moments are seconds since 1970 UTC; local times as in
- * `job/time/zone.h`. Inside: cron_parse.c reads, cron_match.c knows the calendar, cron_next.c the zone,
- * cron_text.c the words. */
+ * `job/time/zone.h`. Inside: cron_parse.c reads, cron_match.c knows the calendar, cron_next.c the
+ * zone, cron_text.c the words. */
 #pragma once
 #include "base/buf.h"
 #include "job/time/zone.h"
@@ -78,9 +78,9 @@ static inline struct cron_slot cron_from(int64_t at_s)
     return (struct cron_slot){.at_s = at_s, .nominal_s = -ZONE_EVER_S};
 }
 
-/* The first firing after that one: later by the clock and, unless it follows real time, of a promise
- * that was not kept yet. False when there is none before the year 10000. Costs a fraction of a
- * microsecond, a few for dates that are years away. */
+/* The first firing after that one: later by the clock and, unless it follows real time, of a
+ * promise that was not kept yet. False when there is none before the year 10000. Costs a fraction
+ * of a microsecond, a few for dates that are years away. */
 bool cron_next(const struct cron *cron, const struct cron_clock *clock,
                const struct cron_slot *after, struct cron_slot *ret_slot);
 

@@ -101,7 +101,8 @@ uint32_t cron_days_of_month(const struct cron *cron, int64_t year, unsigned mont
     return cron->days_and ? by_day & by_weekday : by_day | by_weekday;
 }
 
-/* The first day that matches, this one or later, as days since 1970; CRON_NEVER when there is none. */
+/* The first day that matches, this one or later, as days since 1970; CRON_NEVER when there is
+ * none. */
 static int64_t match_day(const struct cron *cron, int64_t days)
 {
     struct date date = date_from_days(days);

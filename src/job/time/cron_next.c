@@ -1,9 +1,10 @@
 /* cron_next.c - cron expressions and zones: gaps, folds, and what follows what.
  *
- * Time is walked stretch by stretch: within one (`struct zone_span`) the offset is constant and local
- * time is UTC plus a number. For an expression that follows real time that is all. For one that names
- * times of day a stretch has parts whose local times another stretch has too (a fold); `judge` says
- * from where to where they count here. Nothing is assumed about how far apart changes are. */
+ * Time is walked stretch by stretch: within one (`struct zone_span`) the offset is constant and
+ * local time is UTC plus a number. For an expression that follows real time that is all. For one
+ * that names times of day a stretch has parts whose local times another stretch has too (a fold);
+ * `judge` says from where to where they count here. Nothing is assumed about how far apart changes
+ * are. */
 #include "job/time/cron_match.h"
 
 #include <assert.h>
@@ -40,7 +41,8 @@ static int64_t match(struct walk *w, int64_t from)
 
 /* ---- folds */
 
-/* Whether a stretch shows `local` as well, and how long (*until at most) the answer stays the same. */
+/* Whether a stretch shows `local` as well, and how long (*until at most) the answer stays the
+ * same. */
 static bool shows(const struct zone_span *span, int64_t local, int64_t *until)
 {
     int64_t begin = span->begin_s + span->offset_s;
@@ -76,8 +78,8 @@ static bool shown_after(const struct walk *w, int64_t local, int64_t *until)
     return false;
 }
 
-/* Whether a match at `local` in the present stretch fires. The answer, and *ret_again, hold for all of
- * [local, *ret_until). */
+/* Whether a match at `local` in the present stretch fires. The answer, and *ret_again, hold for all
+ * of [local, *ret_until). */
 static bool judge(const struct walk *w, int64_t local, bool *ret_again, int64_t *ret_until)
 {
     *ret_until = ZONE_EVER_S;

@@ -37,7 +37,7 @@ struct reader {
     struct err *err;
 };
 
-/* What one item says, once it is clear that it is a range. */
+/* One item, once it is clear that it is a range. */
 struct range {
     unsigned from;
     unsigned to;
@@ -130,8 +130,8 @@ static enum rc take_value(struct reader *r, unsigned *ret_value)
     return refuse(r, "%u is not between %u and %u", *ret_value, r->kind->min, r->kind->max_said);
 }
 
-/* "/n", when it is there. A step that leaves one value is a slip: nobody means minute 0 by a star and
- * 90. */
+/* "/n", when it is there. A step that leaves one value is a slip: nobody means minute 0 by a star
+ * and 90. */
 static enum rc take_step(struct reader *r, unsigned *ret_step)
 {
     *ret_step = 1;
@@ -194,8 +194,8 @@ static enum rc take_bounds(struct reader *r, struct range *range)
     return RC_OK;
 }
 
-/* "H": one value of the range, always the same for a name. "H/15": every 15, from one of the first 15
- * on. */
+/* "H": one value of the range, always the same for a name. "H/15": every 15, from one of the first
+ * 15 on. */
 static enum rc read_hashed(struct reader *r)
 {
     struct range range = {.from = r->kind->min, .to = r->id == DAY ? H_DAY_MAX : r->kind->max};
@@ -235,7 +235,7 @@ static enum rc read_nth(struct reader *r, unsigned weekday)
     return RC_OK;
 }
 
-/* What may stand behind a single value: 15W, FRIL, FRI#2. *ret_done when something did. */
+/* The suffix of a single value: 15W, FRIL, FRI#2. *ret_done when something did. */
 static enum rc read_suffix(struct reader *r, unsigned value, bool *ret_done)
 {
     *ret_done = true;

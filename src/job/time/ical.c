@@ -51,7 +51,8 @@ static enum rc read_point(struct reader *r, const struct ical_line *line, struct
                    STR_ARG(str_head(tzid, 100)));
 }
 
-/* What DTSTART begins lasts until DTEND, or so long, or for its day; without any of them no time. */
+/* An event lasts from DTSTART until DTEND, or so long, or for its day; without any of them no
+ * time. */
 static enum rc read_end(struct reader *r, const struct event *event, const struct point *start,
                         struct point *ret_end)
 {
@@ -208,7 +209,7 @@ static bool is_mark(const struct ical_line *line, struct str mark, const char *c
            (component == NULL || str_eq_nocase(line->value, str_c(component)));
 }
 
-/* What is of no interest, up to its end and with all that is inside of it. */
+/* Skips a component of no interest, up to its end and with all that is inside of it. */
 static enum rc skip_component(struct reader *r)
 {
     struct ical_line line;

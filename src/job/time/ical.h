@@ -1,12 +1,12 @@
 /* ical.h - iCalendar files (RFC 5545) as calendars.
  *
- * Every event of the file is a time at which jobs are not to run: its DTSTART with DTEND or DURATION
- * (a date alone is a whole day), and the days on which its RRULE repeats it. Understood are FREQ=DAILY
- * and FREQ=WEEKLY with BYDAY, FREQ=YEARLY on a date or on "the fourth Thursday of November", each with
- * INTERVAL, COUNT and UNTIL. What would make the result another than the author meant (other rules,
- * exceptions, unknown zones) is refused with its line. The rest of a file (alarms, to-dos, definitions
- * of zones, which are known by name) is passed over, and so are events that were cancelled and those
- * that take no time.
+ * Every event of the file is a time at which jobs are not to run: its DTSTART with DTEND or
+ * DURATION (a date alone is a whole day), and the days on which its RRULE repeats it. Understood
+ * are FREQ=DAILY and FREQ=WEEKLY with BYDAY, FREQ=YEARLY on a date or on "the fourth Thursday of
+ * November", each with INTERVAL, COUNT and UNTIL. What would make the result another than the
+ * author meant (other rules, exceptions, unknown zones) is refused with its line. The rest of a
+ * file (alarms, to-dos, definitions of zones, which are known by name) is passed over, and so are
+ * events that were cancelled and those that take no time.
  *
  * Pure: zones come from who calls. */
 #pragma once
@@ -20,7 +20,7 @@ struct ical_zones {
     void *arg;
 };
 
-/* What a file says about itself; empty when it does not. */
+/* Facts that a file states about itself; empty: not stated. */
 struct ical_facts {
     struct str name;     /* X-WR-CALNAME */
     struct str timezone; /* X-WR-TIMEZONE: for dates, and times without a zone */

@@ -1,7 +1,7 @@
 /* ical_line.h - the lines of an iCalendar file: unfolded, and taken apart. For `job/time/ical.c`.
  *
- * A line is NAME;PARAM=VALUE;...:VALUE. A long one is folded: the next line begins with a blank, which
- * is not part of it. */
+ * A line is NAME;PARAM=VALUE;...:VALUE. A long one is folded: the next line begins with a blank,
+ * which is not part of it. */
 #pragma once
 #include "base/arena.h"
 
@@ -12,7 +12,7 @@ struct ical_line {
     struct str value;
 };
 
-/* What is left of a file. */
+/* The rest of a file that is being read. */
 struct ical_source {
     struct str rest;
     size_t line; /* how many were read */

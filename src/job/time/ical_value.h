@@ -1,4 +1,5 @@
-/* ical_value.h - times, durations and recurrence rules as iCalendar writes them. For `job/time/ical.c`. */
+/* ical_value.h - times, durations and recurrence rules as iCalendar writes them. For
+ * `job/time/ical.c`. */
 #pragma once
 #include "job/time/calendar_rule.h"
 

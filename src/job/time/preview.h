@@ -1,8 +1,8 @@
-/* preview.h - what a schedule means, for people: in words, its next runs, and what the clock does to
- * them.
+/* preview.h - what a schedule means, for people: in words, its next runs, and what the clock does
+ * to them.
  *
- * Notes are about changes of the clock among the runs that are shown: promises that fall into a gap,
- * and those that come up twice. */
+ * Notes are about changes of the clock among the runs that are shown: promises that fall into a
+ * gap, and those that come up twice. */
 #pragma once
 #include "base/arena.h"
 #include "job/time/schedule.h"

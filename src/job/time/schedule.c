@@ -159,8 +159,9 @@ bool schedule_next(const struct schedule *s, const struct slot *last, struct slo
     return next_cron(s, &after, ret_slot);
 }
 
-/* What follows real time is known by its moment: it stays while that is one of its slots, also where
- * that lies before the schedule begins, since a clock was set back and the schedule changed then. */
+/* A slot that follows real time is known by its moment: it stays while that is one of its slots,
+ * also where that lies before the schedule begins, since a clock was set back and the schedule
+ * changed then. */
 static bool resettle_real_time(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
                                struct slot *ret_slot)
 {

@@ -1,15 +1,15 @@
 /* schedule.h - when a job runs: once, every so often, or by cron, as one value.
  *
- * A schedule promises slots. Each is a moment (`at_ms`) with a nominal time, by which it is known: for
- * cron the local time that was promised (see `job/time/cron.h`), else the moment itself. The next slot is
- * always computed from the last one and never from the clock, so intervals do not drift, and a clock
- * that is set back fires nothing twice.
+ * A schedule promises slots. Each is a moment (`at_ms`) with a nominal time, by which it is known:
+ * for cron the local time that was promised (see `job/time/cron.h`), else the moment itself. The
+ * next slot is always computed from the last one and never from the clock, so intervals do not
+ * drift, and a clock that is set back fires nothing twice.
  *
- * After downtime there may be many slots that nobody fired. `schedule_catch_up` decides about all of
- * them at once, by counting and not by walking, whatever their number.
+ * After downtime there may be many slots that nobody fired. `schedule_catch_up` decides about all
+ * of them at once, by counting and not by walking, whatever their number.
  *
- * Plain values: no I/O, no clock, no allocation; a schedule borrows its zone. Times are milliseconds
- * since 1970 UTC (wall clock). */
+ * Plain values: no I/O, no clock, no allocation; a schedule borrows its zone. Times are
+ * milliseconds since 1970 UTC (wall clock). */
 #pragma once
 #include "job/time/cron.h"
 
@@ -52,8 +52,8 @@ enum rc schedule_zone_name(struct str prefix, struct str timezone, struct str *r
 bool schedule_resettle(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
                        struct slot *ret_slot);
 
-/* The share of a job in a stagger of that length: 0 to stagger_ms - 1, by a hash of its id, the same
- * for every slot and on every server. */
+/* The share of a job in a stagger of that length: 0 to stagger_ms - 1, by a hash of its id, the
+ * same for every slot and on every server. */
 int64_t schedule_stagger_ms(uint64_t job_id, int64_t stagger_ms);
 /* A slot as it was kept: by its moment and its nominal time. */
 struct slot schedule_slot(const struct schedule *s, int64_t at_ms, int64_t nominal_ms);
@@ -62,8 +62,8 @@ int64_t schedule_due_ms(const struct schedule *s, const struct slot *slot);
 
 /* The first slot of all. False when there is none. */
 bool schedule_first(const struct schedule *s, struct slot *ret_slot);
-/* The first slot after that moment, as if none had been before: for an edit or a resume, which never
- * look back. */
+/* The first slot after that moment, as if none had been before: for an edit or a resume, which
+ * never look back. */
 bool schedule_after(const struct schedule *s, int64_t from_ms, struct slot *ret_slot);
 /* The same, also where that lies before it was made: by a clock that was wrong then. */
 bool schedule_after_any(const struct schedule *s, int64_t from_ms, struct slot *ret_slot);
@@ -105,7 +105,7 @@ enum { SCHEDULE_STALL_MS = 60000 /* a server that is busy is not one that was do
 
 extern const struct misfire misfire_default; /* latest, 24 hours, 100 */
 
-/* What becomes of every slot from the one that is due up to now, oldest first. */
+/* The outcome of every slot from the one that is due up to now, oldest first. */
 struct catch_up {
     struct slot_range expired; /* skipped: older than the grace */
     struct slot_range passed;  /* skipped: by the policy */
@@ -114,8 +114,8 @@ struct catch_up {
     bool has_next;
 };
 
-/* due is the first slot about which nothing was decided, and due by now. The work does not depend on
- * the number of slots: a cron slot is found by bisection, at most four times 40 steps, each of which
- * counts as cron_count does (one step for each month since the due slot). */
+/* due is the first slot about which nothing was decided, and due by now. The work does not depend
+ * on the number of slots: a cron slot is found by bisection, at most four times 40 steps, each of
+ * which counts as cron_count does (one step for each month since the due slot). */
 void schedule_catch_up(const struct schedule *s, const struct slot *due, int64_t now_ms,
                        const struct misfire *misfire, struct catch_up *ret_plan);

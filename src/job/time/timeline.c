@@ -23,7 +23,7 @@ static void set(struct timeline *t, int64_t offset_us, int64_t boot_us)
 
 /* ---- the start */
 
-/* Somebody was here at the time of the newest id, and not long ago. */
+/* A server ran here at the time of the newest id, and not long ago. */
 static bool fits(const struct timeline *t, int64_t offset_us, int64_t boot_us)
 {
     int64_t now_ms = wall_ms(offset_us, boot_us);

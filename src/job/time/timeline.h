@@ -1,17 +1,18 @@
 /* timeline.h - which time to go by, when the clock that tells it may be wrong.
  *
  * A clock is sampled every second: how far is it ahead of the boot clock, which only ever goes on?
- * Time is the boot clock plus the offset that was *accepted*. A sample near that is followed, forwards
- * at once and back by going slower, so small corrections and leap seconds are nobody's business. A
- * sample far from it is a *candidate*: time goes on as before, until the new value has held for a
- * while. So one wrong reading does nothing, and a clock that was really set is followed a minute later,
- * as a *step*, which whoever counts delays must know of.
+ * Time is the boot clock plus the offset that was *accepted*. A sample near that is followed,
+ * forwards at once and back by going slower, so small corrections and leap seconds are nobody's
+ * business. A sample far from it is a *candidate*: time goes on as before, until the new value has
+ * held for a while. So one wrong reading does nothing, and a clock that was really set is followed
+ * a minute later, as a *step*, which whoever counts delays must know of.
  *
- * At a start nothing was accepted yet. The newest id in the store says when somebody was last here: a
- * clock that fits to that, or that is synchronised, is accepted at once. Otherwise time is *unsure*: it
- * goes on from the newest id, and nothing that waits for a moment may come due.
+ * At a start nothing was accepted yet. The newest id in the store says when somebody was last here:
+ * a clock that fits to that, or that is synchronised, is accepted at once. Otherwise time is
+ * *unsure*: it goes on from the newest id, and nothing that waits for a moment may come due.
  *
- * Pure: samples and boot times go in. Microseconds throughout, since that is what clocks are read in. */
+ * Pure: samples and boot times go in. Microseconds throughout, since that is what clocks are read
+ * in. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,25 +65,25 @@ struct timeline {
     struct timeline_steps steps;
 };
 
-/* The first sample. newest_ms: the time of the store's newest id, or TIMELINE_NO_ID. synced: somebody who
- * should know says that the clock is right. */
+/* The first sample. newest_ms: the time of the store's newest id, or TIMELINE_NO_ID. synced:
+ * somebody who should know says that the clock is right. */
 void timeline_begin(struct timeline *t, int64_t step_ms, int64_t newest_ms, int64_t offset_us,
                     int64_t boot_us, bool synced);
 /* The same for whoever is told the time by those who are there already: accepted at once. */
 void timeline_join(struct timeline *t, int64_t step_ms, int64_t offset_us, int64_t boot_us);
 
-/* What to make of a sample. Near ones are not followed by this alone: there may be a better one. */
+/* How to treat a sample. Near ones are not followed by this alone: there may be a better one. */
 enum timeline_verdict timeline_judge(struct timeline *t, int64_t offset_us, int64_t boot_us,
                                      bool synced);
 /* Goes by this offset from now on: at once when it is larger, else by a tenth slower. */
 void timeline_follow(struct timeline *t, int64_t offset_us, int64_t boot_us);
-/* Accepts another offset: a step, or the first one after a start that was unsure. Says by how much time
- * jumps with that. */
+/* Accepts another offset: a step, or the first one after a start that was unsure. Says by how much
+ * time jumps with that. */
 int64_t timeline_accept(struct timeline *t, int64_t offset_us, int64_t boot_us);
 /* Unsure for so long that the newest sample is better than nothing. */
 bool timeline_is_overdue(const struct timeline *t, int64_t boot_us);
 
-/* What time is ahead of the boot clock by. */
+/* By how much the time is ahead of the boot clock. */
 int64_t timeline_offset_us(const struct timeline *t, int64_t boot_us);
 
 /* The time that most agree on: the middle one, of an even number the lower of both. Sorts them. */

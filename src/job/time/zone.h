@@ -1,14 +1,14 @@
 /* zone.h - a time zone: what clocks on the wall show, and when they are changed.
  *
- * A zone is read from the bytes of a TZif file (RFC 9636, versions 1 to 4), as the system keeps them
- * below /usr/share/zoneinfo; who finds and reads the file is another's business (`loop/zones.h`).
- * Its footer, a rule in POSIX form, is worked out for one cycle of the calendar (400 years), which
- * then repeats: so the year 2500 is looked up as the year 2026 is, in one table.
+ * A zone is read from the bytes of a TZif file (RFC 9636, versions 1 to 4), as the system keeps
+ * them below /usr/share/zoneinfo; who finds and reads the file is another's business
+ * (`loop/zones.h`). Its footer, a rule in POSIX form, is worked out for one cycle of the calendar
+ * (400 years), which then repeats: so the year 2500 is looked up as the year 2026 is, in one table.
  *
  * Moments are seconds since 1970 UTC (`*_s`). Local time is written the same way: `local_s` is how
- * many seconds a clock on the wall is past its own 1970-01-01 00:00:00. Where clocks are put forward
- * some local times never happen (a gap), where they are put back some happen twice (a fold). Only
- * changes of the offset count here; a new name for the same offset is no change.
+ * many seconds a clock on the wall is past its own 1970-01-01 00:00:00. Where clocks are put
+ * forward some local times never happen (a gap), where they are put back some happen twice (a
+ * fold). Only changes of the offset count here; a new name for the same offset is no change.
  *
  * A zone does not change once it is made, and may be read by many threads. Leap seconds are not
  * counted, as everywhere outside the `right/` files, which are refused. */

@@ -104,7 +104,8 @@ static bool take_date(struct str *rest, struct zone_rule_date *ret_date)
     return ok;
 }
 
-/* POSIX counts offsets westwards. Daylight saving time is an hour ahead unless it says otherwise. */
+/* POSIX counts offsets westwards. Daylight saving time is an hour ahead unless it says
+ * otherwise. */
 static bool take_rule(struct str *rest, struct zone_rule *rule)
 {
     int32_t west_s;

@@ -1,5 +1,5 @@
-/* zone_tzif.c - TZif files (RFC 9636). A file of version 2 and above is two of them and a footer: the
- * first, with times of 32 bits, is for readers of version 1 and is passed over. */
+/* zone_tzif.c - TZif files (RFC 9636). A file of version 2 and above is two of them and a footer:
+ * the first, with times of 32 bits, is for readers of version 1 and is passed over. */
 #include "base/mem.h"
 #include "job/time/zone_table.h"
 
@@ -128,7 +128,7 @@ static enum rc check_block(const struct block *b, struct err *err)
     return RC_OK;
 }
 
-/* What changed before the year 0 is how it all began, and what changes after 9999 nobody asks. */
+/* A change before the year 0 is the beginning, and changes after 9999 are of no use. */
 static void add_changes(struct zone *zone, const struct block *b)
 {
     zone->first_offset_s = offset_of(b, 0);
