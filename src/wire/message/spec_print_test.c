@@ -49,7 +49,7 @@ TEST(what_is_printed_reads_back_as_the_same)
     }
 }
 
-/* Stores keep these bytes, and idempotency keys their hashes: a new version must not print others. */
+/* Stores keep these bytes, and idempotency keys their hashes: no version may print others. */
 TEST(stored_text_is_printed_again_byte_for_byte)
 {
     static const char *const texts[] = {
