@@ -1,8 +1,8 @@
 /* job_fields.h - the fields of a job document, once.
  *
  * The members of `struct spec`, the reader and printer of documents, the filters of lists with
- * their place in the cursor, the flags of `belfry submit` and `belfry jobs` with their help, and the
- * table in the docs are made from this list. CONTRIBUTING.md tells how to add a field.
+ * their place in the cursor, the flags of `belfry submit` and `belfry jobs` with their help, and
+ * the table in the docs are made from this list. CONTRIBUTING.md tells how to add a field.
  *
  * The columns:
  * - name: the key in JSON, the member of `struct spec` (of a SPAN with _ms behind it), and the
@@ -61,7 +61,7 @@
     F(sla,             OWN,      NO_BOUNDS,                       IF_SET, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "how long a run should take, and how long it may")                               \
     F(overlap,         ONE_OF,   WORDS_OF(overlap_words),         RECURS, DOCUMENT, NO,   "0.1.0", \
-      "overlap", "HOW", "runs that are due while another still runs")                                \
+      "overlap", "HOW", "runs that are due while another still runs")                              \
     F(misfire,         OWN,      NO_BOUNDS,                       RECURS, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "which of the runs that were missed during downtime are made up for")            \
     F(dst,             OWN,      NO_BOUNDS,                       RECURS, DOCUMENT, NO,   "0.1.0", \
@@ -88,7 +88,8 @@
 
 /* Known by name and refused: this version cannot do them yet. */
 #define JOB_FIELDS_LATER(L)                                                                        \
-    L(http) L(container) L(task) L(resources) L(labels) L(at_most_once) L(secrets) L(user) L(sandbox)
+    L(http) L(container) L(task) L(resources) L(labels) L(at_most_once) L(secrets) L(user)         \
+    L(sandbox)
 /* clang-format on */
 
 enum job_kind {
@@ -123,12 +124,12 @@ enum job_filter {
     JOB_FILTER_BOTH, /* jobs and executions; has a column in both */
 };
 
-/* Of each field its place in tables: JOB_FIELD_queue. */
+/* The place of each field in tables: JOB_FIELD_queue. */
 #define JOB_FIELD_ID(name, ...) JOB_FIELD_##name,
 enum job_field_id { JOB_FIELDS(JOB_FIELD_ID) JOB_FIELD_COUNT };
 #undef JOB_FIELD_ID
 
-/* What the macros of the column `bounds` stand for, in any table with such members. */
+/* The macros of the column `bounds` set these members, in any table that has them. */
 #define BOUNDS(least, most) .min = (least), .max = (most)
 #define WORDS_OF(table) .words = &(table)
 #define WORDS_ARE(...) .words = &(const struct words)WORDS(__VA_ARGS__)

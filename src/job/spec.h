@@ -118,8 +118,8 @@ struct pair {
     struct str value;
 };
 
-/* The members of plain fields are made from the list in job_fields.h: empty or zero where a job does
- * not have the field. */
+/* The members of plain fields are made from the list in job_fields.h. They are empty or zero where
+ * a job does not have the field. */
 #define SPEC_MEMBER_TEXT(name) struct str name;
 #define SPEC_MEMBER_LINE(name) struct str name;
 #define SPEC_MEMBER_WORD(name) struct str name;
@@ -133,7 +133,7 @@ struct pair {
 #define SPEC_MEMBER(name, kind, ...) SPEC_MEMBER_##kind(name)
 struct spec {
     JOB_FIELDS(SPEC_MEMBER)
-    /* Of the fields that are written by hand. */
+    /* The members of fields that are written by hand. */
     enum work_kind work;
     const struct str *argv;
     size_t argc;

@@ -5,7 +5,7 @@
 #pragma once
 #include "base/str.h"
 
-/* The value of a member of the outermost object, as it is written there; empty when there is no such
- * member. The text is what spec_text (wire/message/spec_json.h) made; of anything else some part of
- * it is returned, or nothing. */
+/* The value of a member of the outermost object, as it is written there; empty when there is no
+ * such member. The text is what spec_text (wire/message/spec_json.h) made; of anything else some
+ * part of it is returned, or nothing. */
 struct str spec_scan(struct str text, struct str key);

@@ -347,8 +347,8 @@ struct reader {
     const struct reader_ops *ops;
 };
 
-/* A page of jobs, also by values of their documents: those are read a chunk at a time, at most about
- * LIST_SCAN_MAX of them, and a page may end early as other lists do. */
+/* A page of jobs, also by values of their documents: those are read a chunk at a time, at most
+ * about LIST_SCAN_MAX of them, and a page may end early as other lists do. */
 enum rc store_list_jobs(struct reader *reader, const struct filter *filter, const struct page *page,
                         struct arena *arena, struct job_page *ret_page, struct err *err);
 

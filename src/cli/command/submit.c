@@ -80,7 +80,7 @@ static struct opt with_words(struct opt opt, const struct words *words, struct a
     return opt;
 }
 
-/* Those that describe a job; there is room for FLAGS_MAX. */
+/* The options that describe a job; ret_table has room for FLAGS_MAX. */
 static size_t job_options(struct opt *ret_table, struct arena *arena)
 {
     size_t count = 0;
@@ -163,6 +163,11 @@ static enum rc submit(struct cli *cli, const void *arg, struct err *err)
     return submit_one(cli, args, document, err);
 }
 
+static const char about[] =
+    "Submits a job and prints its id. The command is run as it is, without a shell. With -f the\n"
+    "job is a JSON document as the API takes it; a file with one document on each line (NDJSON)\n"
+    "submits many, and prints an id per line.";
+
 int submit_command(int argc, char **argv)
 {
     CLEANUP(arena_free) struct arena texts = {0}; /* of the help page */
@@ -170,12 +175,9 @@ int submit_command(int argc, char **argv)
     size_t count = job_options(table, &texts);
     for (size_t i = 0; i < COUNT_OF(other_flags); i++)
         table[count++] = other_flags[i];
-    const struct opts opts = {
-        "submit", "[options] -- COMMAND [ARG...]   or   belfry submit -f FILE|-",
-        "Submits a job and prints its id. The command is run as it is, without a shell. With -f the\n"
-        "job is a JSON document as the API takes it; a file with one document on each line (NDJSON)\n"
-        "submits many, and prints an id per line.",
-        table, count};
+    const struct opts opts = {"submit",
+                              "[options] -- COMMAND [ARG...]   or   belfry submit -f FILE|-", about,
+                              table, count};
     struct submit_args args = submit_nothing();
     return cli_main(&opts, argc, argv, &args.common, submit);
 }

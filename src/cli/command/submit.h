@@ -4,7 +4,7 @@
 #include "job/job_fields.h"
 #include "wire/json/json.h"
 
-/* What the flag of a job field was given, by the field's kind. */
+/* The value that the flag of a job field was given, by the field's kind. */
 union submit_value {
     const char *text;     /* NULL: not given */
     int64_t number;       /* INT; -1: not given */

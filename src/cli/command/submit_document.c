@@ -4,7 +4,7 @@
 
 enum { DOCUMENT_BYTES_MAX = 1 << 27 }; /* above the largest limit a server may have */
 
-/* What the flag of a field was given; the field's kind says which member holds it. */
+/* The value that a field's flag was given; the field's kind says which member holds it. */
 #define GIVEN(name) args->fields[JOB_FIELD_##name]
 
 /* The server checks the rest of a schedule. */

@@ -44,7 +44,7 @@ static void only_of(struct filter *f, uint64_t job_id)
     f->job_id = job_id == 0 ? 1 : job_id;
 }
 
-/* By fields of a job that have a column. */
+/* Filters by fields of a job that have a column. */
 static void read_columns(struct request *r)
 {
     for (size_t i = 0; i < FILTER_COLUMNS; i++) {
@@ -54,7 +54,7 @@ static void read_columns(struct request *r)
     }
 }
 
-/* By fields that only its document has. */
+/* Filters by fields that only its document has. */
 static void read_document(struct request *r, struct field_errors *errors)
 {
     VEC(struct filter_value) values = {0};
@@ -93,7 +93,7 @@ static void read_filter(struct request *r, const struct list_kind *kind,
     request_bound(r, "created_before", &f->created_before_ms, errors);
 }
 
-/* What does not restrict adds nothing, so a cursor outlives the arrival of filters. */
+/* A filter that does not restrict adds nothing, so cursors outlive the arrival of filters. */
 static uint64_t hash_text(uint64_t hash, struct str key, struct str text)
 {
     return text.len == 0 ? hash : (hash * 31 + str_hash(key)) * 31 + str_hash(text);

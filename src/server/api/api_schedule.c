@@ -1,6 +1,6 @@
 /* api_schedule.c - what a cron expression means, before a job has it. */
-#include "base/opts.h"
 #include "base/when.h"
+#include "job/spec.h"
 #include "loop/clock.h"
 #include "loop/zones.h"
 #include "server/api/api.h"
@@ -20,17 +20,18 @@ struct asked {
 
 /* ---- parameters */
 
-/* The place of a parameter's word in choices ("after|skip"); 0 when it is not there. */
-static unsigned read_choice(struct request *r, const char *name, const char *choices,
+static const struct words bool_words = WORDS([false] = "false", [true] = "true");
+
+/* The value of a parameter's word; 0 when there is no such parameter. */
+static unsigned read_choice(struct request *r, const char *name, const struct words *words,
                             struct field_errors *errors)
 {
     struct str text;
-    if (!http_request_param(r->http, str_c(name), &text))
-        return 0;
-    int place = opts_choice(choices, text);
-    if (place < 0)
-        field_error(errors, r->arena, str_c(name), "must be one of %s", choices);
-    return place < 0 ? 0 : (unsigned)place;
+    unsigned value = 0;
+    if (http_request_param(r->http, str_c(name), &text) && !words_parse(words, text, &value))
+        field_error(errors, r->arena, str_c(name), "must be one of %.*s",
+                    STR_ARG(words_text(words, r->arena)));
+    return value;
 }
 
 static void read_cron(struct request *r, struct asked *q)
@@ -51,9 +52,9 @@ static void read_question(struct request *r, struct asked *q)
     q->from_ms = clock_wall_ms();
     (void)http_request_param(r->http, STR("name"), &q->options.name);
     (void)http_request_param(r->http, STR("timezone"), &q->timezone);
-    q->options.seconds = read_choice(r, "seconds", "false|true", &q->errors) == 1;
-    q->clock.gap = (enum cron_gap)read_choice(r, "gap", "after|skip", &q->errors);
-    q->clock.fold = (enum cron_fold)read_choice(r, "fold", "first|second|both", &q->errors);
+    q->options.seconds = read_choice(r, "seconds", &bool_words, &q->errors) == 1;
+    q->clock.gap = (enum cron_gap)read_choice(r, "gap", &cron_gap_words, &q->errors);
+    q->clock.fold = (enum cron_fold)read_choice(r, "fold", &cron_fold_words, &q->errors);
     if (http_request_param(r->http, STR("count"), &text) &&
         (!str_to_u64(text, &q->count) || q->count < 1 || q->count > PREVIEW_RUNS_MAX))
         field_error(&q->errors, r->arena, STR("count"), "must be between 1 and %d",

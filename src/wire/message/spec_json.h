@@ -21,9 +21,9 @@ struct str spec_text(const struct spec *spec, struct arena *arena);
 /* The canonical members, but only this one: nothing when the spec does not have it. */
 void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_field_id id);
 
-/* What the text of a query parameter stands for as a value of this plain field, as the canonical text
- * has it: "\"1m30s\"" for 90s, "null" for the value of jobs without the field. Reports to errors when
- * it is no value of the field. */
+/* The value of a plain field that a query parameter names, as the canonical text has it:
+ * "\"1m30s\"" for 90s, "null" for the value of jobs without the field. Reports to errors when the
+ * text is no value of the field. */
 struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
                              struct field_errors *errors);
 

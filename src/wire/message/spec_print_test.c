@@ -49,6 +49,37 @@ TEST(what_is_printed_reads_back_as_the_same)
     }
 }
 
+/* Stores keep these bytes, and idempotency keys their hashes: no version may print others. */
+TEST(stored_text_is_printed_again_byte_for_byte)
+{
+    static const char *const texts[] = {
+        ("{\"name\":\"n\",\"description\":\"d\\n\",\"command\":[\"a\",\"b c\"],\"env\":{"
+         "\"K\":\"V\"},\"working_dir\":\"/srv\",\"schedule\":{\"cron\":\"0 3 * * *\","
+         "\"timezone\":\"Europe/Berlin\"},\"priority\":7,\"queue\":\"mail\",\"team\":\"data\","
+         "\"timeout\":\"30m\",\"start_within\":\"1m\",\"expires_in\":\"1h\",\"retry\":{"
+         "\"max_retries\":1,\"policy\":\"linear\",\"delay\":\"2s\",\"max_delay\":\"5m\","
+         "\"jitter\":0.5,\"retry_on\":[\"timeout\",\"killed\"]},\"sla\":{\"expected\":\"5m\","
+         "\"max\":\"10m\",\"policy\":\"strict\"},\"overlap\":\"replace\",\"misfire\":{"
+         "\"policy\":\"all\",\"grace\":\"2h\",\"limit\":7},\"dst\":{\"gap\":\"skip\","
+         "\"fold\":\"second\"},\"stagger\":\"1m30s\",\"concurrency\":{\"key\":\"c\","
+         "\"limit\":2},\"rate\":{\"key\":\"r\",\"limit\":5,\"per\":\"1m\"},"
+         "\"breaker\":\"smtp\",\"calendars\":[\"x\",{\"name\":\"y\",\"policy\":\"hold\"}],"
+         "\"tags\":{\"a\":\"1\",\"b\":\"\"}}"),
+        ("{\"handler\":\"h/1\",\"schedule\":{\"delay\":\"1h30m\"},\"priority\":500,"
+         "\"queue\":\"default\",\"retry\":{\"max_retries\":3,\"policy\":\"exponential\","
+         "\"delay\":\"1s\",\"max_delay\":\"1h\",\"jitter\":0.3},\"unique\":{\"key\":\"u\","
+         "\"while\":[\"queued\"],\"on_conflict\":\"reject\"},\"breaker\":false}"),
+        ("{\"command\":\"echo\",\"schedule\":{\"every\":\"1h\"},\"priority\":500,"
+         "\"queue\":\"default\",\"retry\":{\"max_retries\":3,\"policy\":\"exponential\","
+         "\"delay\":\"1s\",\"max_delay\":\"1h\",\"jitter\":0.3},\"overlap\":\"skip\","
+         "\"misfire\":{\"policy\":\"latest\",\"grace\":\"1d\",\"limit\":100}}"),
+    };
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct spec spec = spec_of(texts[i]);
+        assert_string_equal(spec_text(&spec, &arena).ptr, texts[i]);
+    }
+}
+
 TEST(the_canonical_form_has_its_defaults_filled_in)
 {
     struct spec spec = spec_of("{\"payload\": 1, \"command\": [\"true\"]}");
