@@ -97,7 +97,8 @@ void charge_keep(struct engine *e, struct exec *x, struct str target);
 void charge_drop(struct engine *e, const struct exec *x);
 /* Its rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
-/* The clock was set by so much: what runs moves with it, and must stay before or behind what has opened. */
+/* The clock was set: breakers that are not closed move as runs do, so that a run still began before
+ * or after one opened. */
 void breakers_step(struct engine *e, int64_t by_ms);
 struct breaker_rec breaker_record(const struct breaker *b);
 void decide_breakers(struct engine *e, struct command *cmd);
@@ -549,7 +550,7 @@ void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
 /* Begins with a step that the moment tells of, or goes on with it. Before all that goes by the wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
-/* A moment by the clock of before, unless it is 0: none. */
+/* The moment by the clock as it is set now; 0, which is none, stays 0. */
 int64_t step_moved_ms(int64_t at_ms, int64_t by_ms);
 /* Nothing comes due by the wall clock. */
 bool steps_hold_dues(const struct engine *e);

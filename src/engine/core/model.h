@@ -562,7 +562,7 @@ struct engine {
     struct partition_set owned;
     bool shared;                     /* other servers may own what this one does not */
     uint64_t epochs[PARTITIONS_MAX]; /* of what is owned, in a cluster */
-    uint64_t voice; /* told apart by it from engines before and after; in a cluster */
+    uint64_t voice;                  /* in a cluster: another for every engine, see worker_told */
     int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
     int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
     struct moment loaded;

@@ -1,18 +1,20 @@
 /* breakers.c - what opens and closes breakers.
  *
- * A report counts; silence, a drain and a cancelled run say nothing about the target, and neither does a
- * failure that is the job's own fault (failure_blames_target). The probe of a half open breaker is written
- * down with its lease, in one commit, so a restart neither forgets it nor sends another one along. One that
- * is lost, given back or cancelled makes way for the next at once, and one that runs for longer than a rest
- * has another sent after it: so what takes long, or hangs, holds up nothing else for ever.
+ * A report counts; silence, a drain and a cancelled run say nothing about the target, and neither
+ * does a failure that is the job's own fault (failure_blames_target). The probe of a half open
+ * breaker is written down with its lease, in one commit, so a restart neither forgets it nor sends
+ * another one along. One that is lost, given back or cancelled makes way for the next at once, and
+ * one that runs for longer than a rest has another sent after it: so what takes long, or hangs,
+ * holds up nothing else for ever.
  *
- * While a breaker is not closed nothing starts for its target but probes. So whatever began since it opened
- * is one, and the first that works closes it, however many were sent. A probe that fails by its own fault
- * closes it, too: nothing speaks against the target, and should it still fail, a few calls will tell.
+ * While a breaker is not closed nothing starts for its target but probes. So whatever began since
+ * it opened is one, and the first that works closes it, however many were sent. A probe that fails
+ * by its own fault closes it, too: nothing speaks against the target, and should it still fail, a
+ * few calls will tell.
  *
- * An edit may give a job another target while it runs. What was leased before stays charged to the target of
- * that time, which its row keeps as well, for as long as the lease lasts: a success that comes later is charged to
- * nobody. */
+ * An edit may give a job another target while it runs. What was leased before stays charged to the
+ * target of that time, which its row keeps as well, for as long as the lease lasts: a success that
+ * comes later is charged to nobody. */
 #include "base/mem.h"
 #include "engine/core/internal.h"
 

@@ -1,26 +1,27 @@
 /* limit_remote.h - limits that count in more than one partition.
  *
- * Every limit key has a home, the partition of its hash, and the home's owner alone says how many may run
- * at once and when the next may start. An execution in the home's own partition needs nothing for that: its
- * lease is what counts, it moves together with the home, and a start counts it again. One of another
- * partition needs a *permit*, a row with the home that names it:
+ * Every limit key has a home, the partition of its hash, and the home's owner alone says how many
+ * may run at once and when the next may start. An execution in the home's own partition needs
+ * nothing for that: its lease is what counts, it moves together with the home, and a start counts
+ * it again. One of another partition needs a *permit*, a row with the home that names it:
  *
  *   - where we own both, the row is written in the commit that grants the lease and goes in the one
  *     that ends it, and leases count as ever. So when the partitions part, the new home knows;
- *   - where the home is elsewhere, the execution that a worker could have now leaves its track and asks
- *     (INBOX_ASK). The home keeps the request, and grants it when it is its turn (INBOX_GRANT), in
- *     the order of ranks, its own work included as far as nothing else holds that back. The execution is then the next for a worker, and gives
- *     the permit back in the commit that ends its lease (INBOX_FREE), or when no worker took it for a
- *     while. A rate has nothing to give back: the home lets requests through one by one.
+ *   - where the home is elsewhere, the execution that a worker could have now leaves its track and
+ *     asks (INBOX_ASK). The home keeps the request, and grants it when it is its turn
+ *     (INBOX_GRANT), in the order of ranks, its own work included as far as nothing else holds that
+ *     back. The execution is then the next for a worker, and gives the permit back in the commit
+ *     that ends its lease (INBOX_FREE), or when no worker took it for a while. A rate has nothing
+ *     to give back: the home lets requests through one by one.
  *
- * What an engine has asked for counts with its own view of the limit, so it never asks for more than
- * could be granted to it. Whoever has some of what it needs and waits for more gives all back after a while
- * and asks again, since two may wait for one another.
+ * What an engine has asked for counts with its own view of the limit, so it never asks for more
+ * than could be granted to it. Whoever has some of what it needs and waits for more gives all back
+ * after a while and asks again, since two may wait for one another.
  *
- * A server that starts knows what its leases hold, and nothing of what it asked for or was granted beyond
- * that. So it says once, to each partition elsewhere, who holds something, and nobody else does
- * (INBOX_KEEP); then it asks anew. A grant says which request it answers, and one that nobody waits for goes
- * back.
+ * A server that starts knows what its leases hold, and nothing of what it asked for or was granted
+ * beyond that. So it says once, to each partition elsewhere, who holds something, and nobody else
+ * does (INBOX_KEEP); then it asks anew. A grant says which request it answers, and one that nobody
+ * waits for goes back.
  *
  *   INBOX_ASK    name: key  from: execution  about: number of the request  value: rank
  *                number: of how many, or microseconds between starts; 0: it runs already
