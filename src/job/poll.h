@@ -66,14 +66,14 @@ struct poll {
     size_t held_count;
     const struct poll_result *results;
     size_t result_count;
-    /* The number that the newest answer of this very server which had been read when this poll was written has
-     * given itself (poll_reply.heard_as); without one, the number of the poll that it answered. 0: none was read, or
-     * a worker that does not say. */
+    /* The number that the newest answer of this very server which had been read when this poll was
+     * written has given itself (poll_reply.heard_as); without one, the number of the poll that it
+     * answered. 0: none was read, or a worker that does not say. */
     uint64_t heard;
 };
 
-/* Numbers that answers give themselves have this bit as their highest: larger than the number of any poll, and exact
- * where numbers are doubles. */
+/* Numbers that answers give themselves have this bit as their highest: larger than the number of
+ * any poll, and exact where numbers are doubles. */
 #define POLL_HEARD_AS (UINT64_C(1) << 52)
 
 /* The reply to a poll. */
@@ -127,8 +127,9 @@ struct poll_reply {
      * from a server that is alone, or of an older version. A worker believes nothing that is said
      * under a smaller epoch than the largest it has heard. */
     const uint64_t *epochs;
-    /* What a poll says in `heard` whose writer has read this. No other process, and no other engine of this one, says
-     * the same. 0: from a server of an older version, or in a provisional reply. */
+    /* The number of this answer: a worker that has read it repeats it as `heard`. No other process,
+     * and no other engine of this one, gives the same. 0: from a server of an older version, or in
+     * a provisional reply. */
     uint64_t heard_as;
     /* This server may not decide now, and another may be about to: no stops, leases, verdicts or drain,
      * and `owned` is empty. Only what is named in `kept` is renewed. */

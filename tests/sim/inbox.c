@@ -131,7 +131,8 @@ static const struct str *find_reason(const struct delta *delta, uint64_t id)
     return NULL;
 }
 
-/* On days of few queues a row may name one too many; queues_check_limited looks at what clients are refused. */
+/* On days of few queues a row may name one too many; queues_check_limited looks at what clients are
+ * refused. */
 static bool may_be_rejected(const struct sim_row *row, struct str reason)
 {
     return row->may_be_refused || str_starts(reason, STR("there are as many queues with work"));

@@ -260,8 +260,8 @@ static void keep_worker(struct world *w, const struct worker_change *change)
 }
 
 /* Attempts that ended by a report count, and the one that is under way; lost ones do not, nor do
- * those that were given back. One that was stopped counts when it was asked to stop, which is when the execution
- * ended with it. */
+ * those that were given back. One that was stopped counts when it was asked to stop, which is when
+ * the execution ended with it. */
 static uint32_t attempts_of(const struct model_exec *x)
 {
     uint32_t count = exec_is_leased(x->rec.state);

@@ -52,8 +52,9 @@ static void drop_settings(struct model *m, struct str name)
     m->queues.len = kept;
 }
 
-/* Among several servers each forgets its own part, by what is in its own partitions. Only a delete is for all of
- * them: then nothing may be left anywhere, but for what came while its turn was under way. */
+/* Among several servers each forgets its own part, by what is in its own partitions. Only a delete
+ * is for all of them: then nothing may be left anywhere, but for what came while its turn was under
+ * way. */
 static const struct model_exec *left_behind(const struct model *m, struct str name, bool deleted,
                                             const struct turn_view *view)
 {

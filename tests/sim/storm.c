@@ -192,8 +192,8 @@ static bool runs_something_of(const struct sim_worker *k, const struct sim_serve
     return false;
 }
 
-/* A server without its database keeps leases that another has taken over already, for a worker that has heard the
- * other one and then reaches nobody but the first. */
+/* A server without its database keeps leases that another has taken over already, for a worker that
+ * has heard the other one and then reaches nobody but the first. */
 static int64_t split_late(struct world *w)
 {
     enum { TRIES = 10 };

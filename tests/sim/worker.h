@@ -42,8 +42,7 @@ struct sim_poller {
     struct sim_worker *worker;
     struct sim_server *server; /* NULL: whoever serves */
     struct sim_link links[LINKS];
-    uint64_t
-        heard; /* what it says of the newest answer that it has read since the connection was lost */
+    uint64_t heard;        /* the number of the newest answer, read since the connection was lost */
     uint64_t relay_heard;  /* the same of polls by way of others */
     size_t relays_lost;    /* so often another way had to be tried */
     bool provisional;      /* it may not decide: wants no results and no offers */

@@ -176,7 +176,8 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     return e->horizon.due_ms;
 }
 
-/* An engine of another process has other epochs, and one that this process had before another turn, or moment. */
+/* Tells this engine from others: those of another process have other epochs, and those that this
+ * process had before were loaded at another turn or moment. */
 static uint64_t make_voice(const struct engine *e)
 {
     uint64_t parts[PARTITIONS_MAX + 2];

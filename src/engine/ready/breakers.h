@@ -25,7 +25,8 @@ void charge_keep(struct engine *e, struct exec *x, struct str target);
 void charge_drop(struct engine *e, const struct exec *x);
 /* The breaker's rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
-/* The clock was set by so much: what runs moves with it, and must stay before or behind what has opened. */
+/* The clock was set: breakers that are not closed move as runs do, so that a run still began before
+ * or after one opened. */
 void breakers_step(struct engine *e, int64_t by_ms);
 struct breaker_rec breaker_record(const struct breaker *b);
 void decide_breakers(struct engine *e, struct command *cmd);

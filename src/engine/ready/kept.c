@@ -1,5 +1,6 @@
-/* kept.c - what a server may say when it is not sure that it is the owner, how it knows that a worker has read what it
- * said as one, and what an engine passes on to the one that takes its place.
+/* kept.c - what a server may say when it is not sure that it is the owner, how it knows that a
+ * worker has read what it said as one, and what an engine passes on to the one that takes its
+ * place.
  *
  * A lease that memory has under a worker and its token was the worker's when this server was the
  * owner. If another owner came since, it waits for longer than we go on saying so (decision 17); if
@@ -155,7 +156,8 @@ void answer_provisionally(struct engine *e, struct command *cmd)
 
 /* ---- what the worker has heard of us */
 
-/* Of all that this engine says to the worker about what it owns, until it has to be provisional. */
+/* The number of all answers in which this engine says to the worker what it owns, until one is
+ * provisional. */
 static uint64_t heard_as(const struct engine *e, const struct worker *w)
 {
     return POLL_HEARD_AS | ((e->voice + w->v.told_seq) & (POLL_HEARD_AS - 1));
@@ -172,8 +174,8 @@ void worker_told(struct engine *e, struct worker *w, struct command *cmd)
         cmd->reply.poll.heard_as = heard_as(e, w);
 }
 
-/* An older worker names a poll of its own that was answered: by us, unless several of its polls were held back on their
- * way and went to another engine first. */
+/* An older worker names a poll of its own that was answered: by us, unless several of its polls
+ * were held back on their way and went to another engine first. */
 bool worker_has_heard(const struct engine *e, const struct worker *w, const struct poll *poll)
 {
     if (poll->heard == 0 || w->v.told_seq == 0)

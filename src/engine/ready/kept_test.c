@@ -296,8 +296,8 @@ TEST(a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
-/* Two polls of before came late, and the first of them was answered by us: its number is not what our answer is known
- * by. */
+/* Two polls of before came late, and the first of them was answered by us: its number is not what
+ * our answer is known by. */
 TEST(an_answer_of_the_engine_before_us_is_not_ours)
 {
     CLUSTER(w);

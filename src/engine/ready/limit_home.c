@@ -182,8 +182,8 @@ static bool bears_more(const void *arg, struct heap_node *place)
     return home->kind != LIMIT_CONCURRENCY || home->limit->held < p->v.max;
 }
 
-/* What another limit, a breaker or a pause holds back would leave the room to work that comes later. Work that has its
- * permits needs no room. */
+/* Work that another limit, a breaker or a pause holds back would leave the room to work that comes
+ * later. Work that has its permits needs no room. */
 static bool track_is_before(const struct track *track, const struct permit *p)
 {
     bool could_start = track->main == NULL && heap_holds(&track->order);

@@ -36,7 +36,7 @@ void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
  * wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
-/* A moment by the clock of before, unless it is 0: none. */
+/* The moment by the clock as it is set now; 0, which is none, stays 0. */
 int64_t step_moved_ms(int64_t at_ms, int64_t by_ms);
 /* Nothing comes due by the wall clock. */
 bool steps_hold_dues(const struct engine *e);

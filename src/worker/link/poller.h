@@ -56,9 +56,9 @@ struct poller {
     struct partition_set owned; /* count 0: everything */
     uint64_t owned_seq;         /* by the answer to this poll */
     bool provisional;           /* it may not decide: wants no results and no offers */
-    uint64_t
-        heard; /* what polls say of the newest answer that we have read; 0: none since the connection
-                                 * was lost, or of a server that does not name epochs */
+    /* The number of the newest answer that we have read (poll.heard); 0: none since the connection
+     * was lost, or of a server that does not name epochs. */
+    uint64_t heard;
     bool plain_hello; /* it has refused what newer servers want to know of us */
     uint32_t backlog;
     bool listed;         /* other servers have named it, when they last did */
