@@ -42,7 +42,7 @@ struct engine {
     uint64_t voice; /* in a cluster, tells this engine from those before and after it */
     struct moment loaded;
     struct newest_numbers newest;
-    uint32_t bucket; /* of the newest job; the next job goes to the next bucket */
+    uint32_t bucket;      /* of the newest job; the next job goes to the next bucket */
     uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
     uint64_t lost_turns;  /* turns that the store lost; the next turn raises an alert about them */
     struct map jobs;

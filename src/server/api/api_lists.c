@@ -175,8 +175,7 @@ static void count_then_look(struct request *r)
     r->list.total = 0;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
-    r->list.total_is_estimate =
-        !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
+    r->list.total_is_estimate = !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
     request_to_query(r, look_list);
 }
 
