@@ -2,8 +2,8 @@
 #include "base/map.h"
 #include "bench/command.h"
 #include "cli/commands.h"
+#include "server/command.h"
 #include "server/docs.h"
-#include "server/turn/command.h"
 #include "worker/command.h"
 
 #include <string.h>

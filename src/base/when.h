@@ -32,6 +32,9 @@ struct str when_format_local(char *ret_text, int64_t at_ms, int32_t offset_s);
 /* RFC 3339 with 'T' (or 't' or a space) and 'Z' or an offset; fractions of any length. */
 enum rc when_parse(struct str text, int64_t *ret_ms, struct err *err);
 
+#define DURATION_MAX_MS                                                                            \
+    (INT64_C(3660) * 86400000) /* ten years: a longer one is a slip of the pen */
+
 /* "250ms", "90s", "15m", "1h30m", "2d": units ms s m h d w, each at most once, largest first. */
 enum rc duration_parse(struct str text, int64_t *ret_ms, struct err *err);
 /* The shortest exact form: "1h30m"; "0s" for nothing. ret_text holds WHEN_TEXT_MAX. */

@@ -9,7 +9,7 @@
 #include "loop/signals.h"
 #include "wire/client/client.h"
 #include "wire/json/json.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <errno.h>
 #include <signal.h>

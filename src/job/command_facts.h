@@ -1,7 +1,7 @@
 /* command_facts.h - what is true of each kind of command: one table, a row per kind.
  *
  * The engine, the turn and the routes read these rows, so that a fact about a command stands in one
- * place. A route names the command that it sends and inherits the row (server/api/routes.c). */
+ * place. A route names the command that it sends and inherits the row (server/call/routes.c). */
 #pragma once
 #include "job/command.h"
 

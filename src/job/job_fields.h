@@ -50,11 +50,11 @@
       "queue", "Q", "queue that the job waits in (default)")                                       \
     F(team,            WORD,     BOUNDS(1, SPEC_NAME_MAX),        IF_SET, COLUMN,   JOBS, "0.1.0", \
       "team", "T", "team that the job belongs to")                                                 \
-    F(timeout,         SPAN,     BOUNDS(1, SPEC_DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
+    F(timeout,         SPAN,     BOUNDS(1, DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
       "timeout", "DURATION", "end an attempt that takes longer (none)")                            \
-    F(start_within,    SPAN,     BOUNDS(1, SPEC_DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
+    F(start_within,    SPAN,     BOUNDS(1, DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "report a run that has not started this long after it was due")                  \
-    F(expires_in,      SPAN,     BOUNDS(1, SPEC_DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
+    F(expires_in,      SPAN,     BOUNDS(1, DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "give up a run that has not started this long after it was due")                 \
     F(retry,           OWN,      NO_BOUNDS,                       ALWAYS, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "how often, when and after which failures it is tried again")                    \
@@ -66,7 +66,7 @@
       NULL, NULL, "which of the runs that were missed during downtime are made up for")            \
     F(dst,             OWN,      NO_BOUNDS,                       RECURS, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "times of a cron schedule that a change of the clock skips or repeats")          \
-    F(stagger,         SPAN,     BOUNDS(0, SPEC_DURATION_MAX_MS), RECURS_SET,                      \
+    F(stagger,         SPAN,     BOUNDS(0, DURATION_MAX_MS), RECURS_SET,                      \
       DOCUMENT, NO, "0.1.0", "stagger", "DURATION",                                                \
       "delay each run by a fixed offset of up to DURATION, chosen per job")                        \
     F(concurrency,     OWN,      NO_BOUNDS,                       IF_SET, DOCUMENT, NO,   "0.1.0", \

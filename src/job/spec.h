@@ -7,6 +7,7 @@
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "base/when.h"
 #include "base/words.h"
 #include "job/dependency.h"
 #include "job/failure.h"
@@ -37,8 +38,6 @@ enum {
 };
 
 #define SPEC_QUEUE STR("default") /* of a job that names none */
-
-#define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
 
 enum work_kind {
     WORK_ARGV,    /* "command": [...]: executed as it is */

@@ -47,15 +47,15 @@ TEST(no_delay_overflows)
 {
     static const enum retry_policy policies[] = {RETRY_EXPONENTIAL, RETRY_LINEAR, RETRY_FIXED};
     struct retry retry = {
-        .delay_ms = SPEC_DURATION_MAX_MS,
-        .max_delay_ms = SPEC_DURATION_MAX_MS,
+        .delay_ms = DURATION_MAX_MS,
+        .max_delay_ms = DURATION_MAX_MS,
         .jitter_permille = 1000,
     };
     for (size_t i = 0; i < COUNT_OF(policies); i++) {
         retry.policy = policies[i];
         for (uint64_t attempt = 1; attempt < UINT32_MAX; attempt = attempt * 3 + 1) {
             int64_t delay_ms = retry_delay_ms(&retry, (uint32_t)attempt, rng_next(&rng));
-            assert_in_range(delay_ms, 0, SPEC_DURATION_MAX_MS);
+            assert_in_range(delay_ms, 0, DURATION_MAX_MS);
         }
     }
 }

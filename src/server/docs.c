@@ -1,6 +1,6 @@
 #include "server/docs.h"
 #include "base/buf.h"
-#include "server/api/route_table.h"
+#include "server/call/route_table.h"
 #include "server/config/settings.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * finds the lock taken has found the worker of its predecessor, and keeps it, unless that one asks
  * at another address: then it is told to leave, and another one started. */
 #pragma once
-#include "server/api/context.h"
+#include "server/call/context.h"
 
 #include <uv.h>
 

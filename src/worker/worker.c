@@ -9,9 +9,9 @@
 #include "worker/link/failover_client.h"
 #include "worker/link/session.h"
 #include "worker/run/run.h"
-#include "worker/run/tmpdir.h"
 #include "worker/spawn/pidlock.h"
 #include "worker/spawn/stray.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The whole worker, as a process of its own, against a fake server. */
 #include "base/log.h"
 #include "worker/link/fake_server_test.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 #include "worker/worker.h"
 
 #include <dirent.h>

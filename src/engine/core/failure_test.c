@@ -122,7 +122,7 @@ TEST(the_next_attempt_is_not_before_its_worker_asks_for_it)
     FAIL(t, .retry_after_ms = 20);
     assert_int_equal(unfinished(t)->due_ms, t->w.now_ms + 700);
     STAGE(u, .retries = 3, .policy = RETRY_FIXED, .retry_ms = 700);
-    FAIL(u, .retry_after_ms = SPEC_DURATION_MAX_MS);
+    FAIL(u, .retry_after_ms = DURATION_MAX_MS);
     assert_int_equal(unfinished(u)->due_ms, u->w.now_ms + engine_defaults.retry_after_max_ms);
 }
 

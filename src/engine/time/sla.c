@@ -241,7 +241,7 @@ void decide_extend_sla(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_CONFLICT, "what runs of the job has no SLA");
     else if (next_ms(x, &kind) == 0)
         command_fail(e, cmd, RC_CONFLICT, "all limits of its SLA are exceeded already");
-    else if (cmd->target.by_ms > SPEC_DURATION_MAX_MS - x->v.sla_extra_ms)
+    else if (cmd->target.by_ms > DURATION_MAX_MS - x->v.sla_extra_ms)
         command_fail(e, cmd, RC_CONFLICT, "it would be extended by more than ten years in all");
     else
         extend(e, cmd, x);

@@ -34,7 +34,7 @@
 #define RATE_FIELDS(F, T)                                                             \
     F(T, key,         key,           KEY,      F_TEXT)                                \
     F(T, next_us,     next_us,       PROGRESS, F_RANGE(0, WHEN_MAX_MS * 1000))        \
-    F(T, interval_us, interval_us,   PROGRESS, F_RANGE(0, SPEC_DURATION_MAX_MS * 1000))
+    F(T, interval_us, interval_us,   PROGRESS, F_RANGE(0, DURATION_MAX_MS * 1000))
 
 #define WORKER_FIELDS(F, T)                                                           \
     F(T, id,          id,            KEY,      F_ID)                                  \

@@ -1,6 +1,5 @@
 #include "base/rng.h"
 #include "base/when.h"
-#include "job/spec.h"
 #include "job/time/cron_match.h"
 
 #include <assert.h>
@@ -395,7 +394,7 @@ static enum rc read_every(struct str text, struct cron *cron, struct err *err)
     TRY(duration_parse(duration, &cron->every_ms, err));
     if (cron->every_ms < EVERY_MIN_MS)
         return err_set(err, RC_INVALID, "@every: must be at least 1s");
-    if (cron->every_ms > SPEC_DURATION_MAX_MS)
+    if (cron->every_ms > DURATION_MAX_MS)
         return err_set(err, RC_INVALID, "@every: must be at most 3660d");
     return RC_OK;
 }

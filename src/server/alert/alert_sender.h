@@ -6,7 +6,7 @@
  * What is not taken is tried again, at growing intervals, for a day. An alert is marked as sent by
  * a turn; when the server dies before that, it is sent again with the same webhook-id. */
 #pragma once
-#include "server/api/context.h"
+#include "server/call/context.h"
 
 struct alert_sender;
 

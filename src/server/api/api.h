@@ -3,7 +3,7 @@
  * A handler reads its request, sends it where it can be served, and prints what comes back. It
  * decides nothing: what may happen to a job is the engine's business. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 request_step api_job_create, api_job_batch, api_job, api_job_delete,
     api_job_run_or_not;                  /* api_jobs.c */

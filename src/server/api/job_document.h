@@ -1,7 +1,7 @@
 /* job_document.h - job documents as calls carry them: read, refused, and what is told about when
  * they run. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* False, and answered, when the server is going away: it takes nothing new. */
 bool job_intake(struct request *r);

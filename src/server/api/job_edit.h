@@ -5,7 +5,7 @@
  * canonical prints of both, so that a document that says the same in other words changes
  * nothing. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 struct job_edit {
     struct spec spec;

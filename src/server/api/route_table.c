@@ -1,4 +1,4 @@
-#include "server/api/route_table.h"
+#include "server/call/route_table.h"
 #include "server/api/api.h"
 
 /* The call has nothing to show, looks at Accept for itself, or answers whatever is accepted. */

@@ -1,4 +1,4 @@
-#include "server/api/route_table.h"
+#include "server/call/route_table.h"
 
 #include "base/test/test.h"
 

@@ -2,7 +2,7 @@
  *
  * It goes to the decider as requests do, with an arena that it brings along. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 struct errand {
     struct request request;

@@ -12,7 +12,7 @@
  * not the method: to pause twice is to pause once, while a change that was made from version 3 is refused
  * when it comes again. What is refused then may have been done by the first try: again nobody knows. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 #include "wire/client/client.h"
 
 /* Headers of forwarded requests; a client's own are ignored. */

@@ -4,7 +4,7 @@
  * (wire/json/merge_json.h). Who does not answer in time is named in the answer, under "missing"; the numbers
  * are then those of the others. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* Asks all, and lets the route's handler give our own part. False: there is nobody else to ask, or
  * somebody else asks. */

@@ -1,7 +1,7 @@
 #include "server/cluster/peers.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/api/net.h"
+#include "server/call/net.h"
 #include "server/cluster/membership.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
  * the shortest line, and is refused when the lines are long. Every call carries the key that servers
  * have, which this file alone handles. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 #include "wire/client/client.h"
 
 struct peers;

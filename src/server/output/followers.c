@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "server/api/net.h"
+#include "server/call/net.h"
 #include "wire/http/sse.h"
 #include "wire/message/record_json.h"
 

@@ -1,6 +1,6 @@
 #include "server/output/merged_events.h"
 #include "base/mem.h"
-#include "server/api/net.h"
+#include "server/call/net.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"

@@ -6,7 +6,7 @@
  * back, to whichever server, misses nothing and sees nothing twice; a server that was started anew, or
  * has forgotten where the reader was, sends a reset, as one alone does. So does one that joins. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* True when r is taken care of; false when there is nobody else, or somebody else asks. */
 bool events_all(struct request *r);

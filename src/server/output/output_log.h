@@ -6,8 +6,8 @@
  * has taken most of the last one. The database (or the ring) is the buffer, so a reader that never
  * reads costs a few hundred bytes, whatever is printed meanwhile. */
 #pragma once
-#include "server/api/fence.h"
-#include "server/api/request.h"
+#include "server/call/request.h"
+#include "server/output/fence.h"
 
 enum {
     EVENTS_KEPT = 1 << 16, /* what Last-Event-ID can go back to */

@@ -3,7 +3,7 @@
  * While a commit is under way commands pile up in its mailbox; the next turn takes them all. So
  * group commit needs no tuning: latency is one commit when idle, and throughput grows with load. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* Owns and loads the store, then starts the thread. */
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err);

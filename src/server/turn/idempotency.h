@@ -5,7 +5,7 @@
  * hash of the request in its canonical form, so that a document which says the same in other words
  * is the same. engine/submit/idempotency.c does the rest. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 #include "server/turn/idempotency_hash.h"
 
 /* Takes the Idempotency-Key of a POST into r->idempotency_key. False: it is not one, or has no

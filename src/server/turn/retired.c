@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/thread.h"
-#include "server/api/net.h"
+#include "server/call/net.h"
 
 #include <stdlib.h>
 

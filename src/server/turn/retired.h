@@ -6,7 +6,7 @@
  * a thread of its own does it. What the tail is told is copied before. */
 #pragma once
 #include "engine/core/engine.h"
-#include "server/api/context.h"
+#include "server/call/context.h"
 
 struct retired;
 

@@ -51,7 +51,7 @@ bool postgres_row_live(struct row *row, struct exec_rec *exec)
     exec->returned = u32_or_zero(row);
     exec->late = bool_or(row, false);
     exec->sla_since_ms = ms_or(row, 0);
-    exec->sla_extra_ms = row_range_or(row, 0, 0, SPEC_DURATION_MAX_MS);
+    exec->sla_extra_ms = row_range_or(row, 0, 0, DURATION_MAX_MS);
     exec->sla_marks = (uint32_t)row_range_or(row, 0, 0, SLA_MARKS);
     exec->token = row_u64_or_null(row);
     exec->worker_id = row_u64_or_null(row);

@@ -144,7 +144,7 @@ bool row_exec(struct row *row, struct exec_rec *exec)
     exec->returned = row_u32(row);
     exec->late = row_bool(row);
     exec->sla_since_ms = row_ms(row);
-    exec->sla_extra_ms = row_range(row, 0, SPEC_DURATION_MAX_MS);
+    exec->sla_extra_ms = row_range(row, 0, DURATION_MAX_MS);
     exec->sla_marks = (uint32_t)row_range(row, 0, SLA_MARKS);
     exec->token = row_u64(row);
     exec->worker_id = row_u64(row);

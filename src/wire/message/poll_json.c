@@ -156,7 +156,7 @@ static const struct field result_fields[] = {
     {FIELD("error_class", struct poll_result, class), .kind = FIELD_OWN, .read = read_class},
     {FIELD("permanent", struct poll_result, permanent), .kind = FIELD_OWN, .read = read_permanent},
     {FIELD("retry_after_ms", struct poll_result, retry_after_ms), .kind = FIELD_INT,
-     .max = SPEC_DURATION_MAX_MS},
+     .max = DURATION_MAX_MS},
     {FIELD("error_tail", struct poll_result, tail), .kind = FIELD_TEXT, .max = POLL_TAIL_BYTES_MAX},
     {FIELD("code", struct poll_result, code), .kind = FIELD_OWN, .read = read_code},
 };

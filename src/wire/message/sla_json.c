@@ -10,9 +10,9 @@ void sla_read(const struct fields *f, const struct field_place *at, const struct
     enum { EXPECTED, MAX, POLICY };
     static const struct field sla_fields[] = {
         [EXPECTED] = {FIELD("expected", struct sla, expected_ms), .kind = FIELD_DURATION, .min = 1,
-                      .max = SPEC_DURATION_MAX_MS},
+                      .max = DURATION_MAX_MS},
         [MAX] = {FIELD("max", struct sla, max_ms), .kind = FIELD_DURATION, .min = 1,
-                 .max = SPEC_DURATION_MAX_MS},
+                 .max = DURATION_MAX_MS},
         [POLICY] = {FIELD("policy", struct sla, policy), .kind = FIELD_ONE_OF,
                     .words = &sla_policy_words},
     };
@@ -118,7 +118,7 @@ enum rc sla_wish_parse(const struct json *doc, struct arena *arena, struct sla_w
 {
     static const struct field table[] = {
         {FIELD("by", struct sla_wish, by_ms), .kind = FIELD_DURATION, .required = true, .min = 1,
-         .max = SPEC_DURATION_MAX_MS},
+         .max = DURATION_MAX_MS},
         {FIELD("reason", struct sla_wish, reason), .kind = FIELD_LINE, .required = true, .min = 1,
          .max = SLA_REASON_MAX},
         {FIELD("approver", struct sla_wish, approver), .kind = FIELD_LINE, .required = true,

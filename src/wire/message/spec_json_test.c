@@ -219,7 +219,7 @@ TEST(durations_have_a_unit_and_a_range)
     assert_member_problem("\"timeout\": \"0s\"", "timeout", "must be at least 1ms");
     assert_member_problem("\"timeout\": \"4000d\"", "timeout", "must be at most 3660d");
     assert_int_equal(spec_of("{\"command\": \"x\", \"timeout\": \"3660d\"}").timeout_ms,
-                     SPEC_DURATION_MAX_MS);
+                     DURATION_MAX_MS);
 }
 
 TEST(a_schedule_is_a_moment_or_a_delay)

@@ -6,7 +6,7 @@
  * given the lease, also when the server calls us by another name since: from anyone else it would
  * be refused. */
 #pragma once
-#include "worker/run/output.h"
+#include "worker/link/output.h"
 
 #include <uv.h>
 

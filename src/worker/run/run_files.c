@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "wire/json/json.h"
 #include "wire/json/json_scan.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #pragma once
 #include "worker/link/fake_server_test.h"
 #include "worker/run/run.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 #include "worker/run/run_spares.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <fcntl.h>
 #include <limits.h>

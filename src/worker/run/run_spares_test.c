@@ -1,7 +1,7 @@
 #include "worker/run/run_spares.h"
 
 #include "base/test/test.h"
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #pragma once
 #include "base/test/test.h"
 #include "loop/clock.h"
-#include "worker/run/tmpdir.h"
 #include "worker/spawn/spawner.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "worker/run/tmpdir.h"
 #include "worker/spawn/pidlock.h"
 #include "worker/spawn/spawn_cradle.h"
 #include "worker/spawn/stray.h"
+#include "worker/spawn/tmpdir.h"
 
 #include <errno.h>
 #include <fcntl.h>

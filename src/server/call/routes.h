@@ -1,7 +1,7 @@
 /* routes.h - a request's way to its handler: which route, who may call it, which server decides. */
 #pragma once
 #include "job/command_facts.h"
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* What to do with a request that was sent to another server and got no answer: was it done? */
 enum command_repeat routes_repeat(const struct request *r);

@@ -1,4 +1,4 @@
-#include "server/api/fence.h"
+#include "server/output/fence.h"
 #include "base/id.h"
 #include "base/mem.h"
 

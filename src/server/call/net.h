@@ -1,6 +1,6 @@
 /* net.h - the threads that own sockets: one loop and one HTTP server each. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 /* Starts a thread that listens on the server's address, together with the others (the kernel
  * spreads the connections). The port may be 0 for the first one; *port is then filled in. */

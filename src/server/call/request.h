@@ -7,7 +7,7 @@
 #include "base/id.h"
 #include "job/command.h"
 #include "loop/mailbox.h"
-#include "server/api/context.h"
+#include "server/call/context.h"
 #include "wire/http/http.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"

@@ -1,4 +1,4 @@
-#include "worker/run/output.h"
+#include "worker/link/output.h"
 
 #include "base/test/test.h"
 

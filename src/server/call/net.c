@@ -1,9 +1,9 @@
-#include "server/api/net.h"
+#include "server/call/net.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
-#include "server/api/routes.h"
+#include "server/call/routes.h"
 #include "server/cluster/peers.h"
 #include "wire/http/sse.h"
 

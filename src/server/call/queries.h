@@ -1,6 +1,6 @@
 /* queries.h - the threads that read: each has a connection of its own and sees committed turns. */
 #pragma once
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 enum rc queries_start(struct server *server, struct queries **ret_queries, struct err *err);
 /* From any thread: r->look runs on one of the threads, then r comes home. RC_BUSY, RC_SHUTDOWN. */

@@ -1,4 +1,4 @@
-#include "server/api/queries.h"
+#include "server/call/queries.h"
 #include "base/mem.h"
 #include "loop/thread.h"
 

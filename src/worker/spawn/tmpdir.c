@@ -1,4 +1,4 @@
-#include "worker/run/tmpdir.h"
+#include "worker/spawn/tmpdir.h"
 #include "base/mem.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-#include "server/api/routes.h"
-#include "server/api/route_table.h"
+#include "server/call/routes.h"
+#include "server/call/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
 #include "server/turn/idempotency.h"

@@ -1,4 +1,4 @@
-#include "server/turn/command.h"
+#include "server/command.h"
 #include "base/log.h"
 #include "loop/guard.h"
 #include "loop/usage.h"

@@ -7,7 +7,7 @@
 #pragma once
 #include "base/buf.h"
 #include "job/command_facts.h"
-#include "server/api/request.h"
+#include "server/call/request.h"
 
 struct route {
     enum http_method method;

@@ -1,5 +1,5 @@
 /* Against a store in memory, whose turns are written here as the engine would. */
-#include "server/api/fence.h"
+#include "server/output/fence.h"
 
 #include "base/test/test.h"
 
