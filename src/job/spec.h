@@ -213,8 +213,8 @@ struct str spec_tags_text(const struct spec *spec, struct arena *arena);
 struct str retry_policy_name(enum retry_policy policy);
 bool retry_policy_parse(struct str name, enum retry_policy *ret_policy);
 
-/* Whether such a failure is tried again while attempts remain. What is named in retry_on is, unless
- * whoever failed has said that it cannot help. */
+/* Whether such a failure is tried again while attempts remain. A failure named in retry_on is,
+ * unless its worker has said that trying again cannot help. */
 bool retry_allows(const struct retry *retry, struct failure failure);
 
 /* How long to wait before attempt number `attempt` + 1, after `attempt` (1-based) failed. The
