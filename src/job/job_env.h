@@ -10,5 +10,5 @@
 /* Whether `list`, names with commas between them, makes sense. A name that ends with * stands for
  * all that begin so. The empty list is fine. */
 enum rc job_env_check(struct str list, struct err *err);
-/* Whether commands get the variable. What begins with BELFRY_ they never inherit. */
+/* Whether commands get the variable. Variables that begin with BELFRY_ they never inherit. */
 bool job_env_allows(struct str name, const struct str *lists, size_t list_count);

@@ -6,8 +6,8 @@
  * differ for a moment, epochs keep two servers from having one partition, and the next view settles
  * it.
  *
- * Shares are equal, give or take one. What is in its place stays there: only what is too many
- * somewhere, or belongs to nobody who is there, moves. Plain values: no I/O, no clock. */
+ * Shares are equal, give or take one. A share in its place stays there: only shares that are too
+ * many somewhere, or belong to no node that is there, move. Plain values: no I/O, no clock. */
 #pragma once
 #include "job/partition.h"
 

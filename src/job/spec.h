@@ -216,8 +216,8 @@ int64_t spec_due_ms(const struct spec *spec, int64_t now_ms);
 /* Tags as the stores keep and search them: "\nkey:value\nkey:value\n", or empty. */
 struct str spec_tags_text(const struct spec *spec, struct arena *arena);
 
-/* Whether such a failure is tried again while attempts remain. What is named in retry_on is, unless
- * whoever failed has said that it cannot help. */
+/* Whether such a failure is tried again while attempts remain. A failure named in retry_on is,
+ * unless its worker has said that trying again cannot help. */
 bool retry_allows(const struct retry *retry, struct failure failure);
 
 /* How long to wait before attempt number `attempt` + 1, after `attempt` (1-based) failed. The

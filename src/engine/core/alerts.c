@@ -1,8 +1,8 @@
 /* alerts.c - what somebody should know about.
  *
  * Single events (a job that failed for good, a worker that vanished) are raised where they happen,
- * in their own turn. What can only be seen from a distance (rates, ages, depths) is counted when a
- * turn is committed, and looked at every few seconds while there is anything to see. */
+ * in their own turn. Rates, ages and depths, which no single turn can see, are counted when a turn
+ * is committed, and looked at every few seconds while there is anything to see. */
 #include "engine/core/alerts.h"
 #include "base/mem.h"
 #include "base/plant.h"
@@ -46,8 +46,8 @@ static struct alert_mute *alert_mute_of(struct engine *e, enum alert_kind kind, 
     return h;
 }
 
-/* The record to fill in, or NULL: the key was told a while ago, and this one is only counted. What
- * is noted about the turn counts from its commit on; an undone one leaves nothing that matters. */
+/* The record to fill in, or NULL: the key was told a while ago, and this one is only counted. Notes
+ * about the turn count from its commit on; an undone one leaves nothing that matters. */
 static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum alert_level level,
                                struct str key)
 {

@@ -1,8 +1,8 @@
 /* dump.c - everything the engine holds, as text.
  *
  * One line per thing, sorted by id: its values, then its places as they really are in heaps and
- * lists, so that a place which does not follow from the values is seen. What only grows (the time,
- * ids, numbers of polls and grants) is left out: undo does not take it back. */
+ * lists, so that a place which does not follow from the values is seen. Values that only grow (the
+ * time, ids, numbers of polls and grants) are left out: undo does not take them back. */
 #include "base/mem.h"
 #include "engine/core/exec.h"
 #include "engine/core/model.h"

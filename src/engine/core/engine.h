@@ -61,7 +61,7 @@ struct engine_options {
     int64_t probation_ms;       /* that a suspect has to be named by its worker: see silence.c */
     int64_t retry_after_max_ms; /* a worker may put off the next attempt by this at most */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
-     * engine's business, and neither is finding time zones. What ret_rules points to may live in
+     * engine's business, and neither is finding time zones. The texts of ret_rules may live in
      * arena, but for the zone, which must outlive the engine. */
     enum rc (*read_rules)(void *arg, const struct job_rec *job, struct arena *arena,
                           struct rules *ret_rules, struct err *err);
@@ -142,9 +142,9 @@ void engine_inherit(struct engine *newer, const struct engine *former);
 
 /* ---- a turn */
 
-/* Starts a turn. What is due goes by the wall clock, and steps.c tells what an accepted step moves;
- * leases, parked polls and forgetting go by the boot clock. What the turn makes lives in arena
- * until the turn is over. */
+/* Starts a turn. Dues go by the wall clock, and steps.c tells what an accepted step moves; leases,
+ * parked polls and forgetting go by the boot clock. All that the turn makes lives in arena until
+ * the turn is over. */
 void engine_begin(struct engine *e, struct moment now, struct arena *arena);
 
 /* Asks what must be known before the command can be decided: adds to the list (in the turn's
@@ -228,8 +228,8 @@ uint64_t engine_unsure(const struct engine *e);
  * Such a turn is: begin, engine_outage, decide (what works in an outage, by its facts), seal, commit; it asks nothing
  * and its delta is empty. Polls renew what they name, are parked and answered, but get no work;
  * results they carry get no verdict, so their worker repeats them, and their leases are renewed,
- * too. What time brings (ends of leases, dues) waits for a turn that can be kept. In a cluster the
- * answers are provisional, as those of engine_answer_kept. */
+ * too. Timers (ends of leases, dues) wait for a turn that can be kept. In a cluster the answers are
+ * provisional, as those of engine_answer_kept. */
 
 /* Makes the turn that has begun such a turn, and answers the parked polls whose time is over. */
 void engine_outage(struct engine *e);

@@ -4,7 +4,7 @@
  * servers tell each other and for one of what users submit, acts upon each row (mail_act.c), and
  * names the rows in its delta: they go in the commit of their effect. The first is read apart and
  * acted upon first, so that no crowd of submissions is in the way of a permit, an end or a cancel.
- * What a turn wants from others goes out with its delta in the same way.
+ * Requests to other partitions go out with the delta in the same way.
  *
  * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it,
  * and once in a while some of those that wait are asked for by their ids. */

@@ -2,8 +2,8 @@
  *
  * An operation is remembered with how far it has come, and goes on from there after a restart. Each
  * turn takes one step of the oldest one that runs: it asks for the next letters, as many as a turn
- * may carry, and decides about each as if somebody had asked for that one alone. What became of a
- * letter and how far the operation has come are kept in one commit, so nothing is done twice. */
+ * may carry, and decides about each as if somebody had asked for that one alone. The outcome of a
+ * letter and the progress of the operation are kept in one commit, so nothing is done twice. */
 #include "engine/core/operations.h"
 #include "base/mem.h"
 #include "base/plant.h"

@@ -1,9 +1,10 @@
 /* depends.c - jobs that wait for other jobs.
  *
  * Each wait is an *edge*. While it waits it stands with the id of what has to end: a job that runs
- * once, or the execution of a slot, whether that is in memory or not. What waits is always in
- * memory, so the end of an upstream finds all its edges by one look, and nothing is ever searched.
- * An edge that is settled leaves memory with the commit; the store keeps it for people to see.
+ * once, or the execution of a slot, whether that is in memory or not. An execution that waits is
+ * always in memory, so the end of an upstream finds all its edges by one look, and nothing is ever
+ * searched. An edge that is settled leaves memory with the commit; the store keeps it for people to
+ * see.
  *
  * A job that ends settles its edges in the same turn. A dependant whose last edge is met goes on;
  * one that can never go on is skipped, which ends it and settles its own edges in turn: by a list

@@ -42,7 +42,7 @@ struct breakers {
 
 void breakers_free(struct breakers *all);
 
-/* The breaker, made when new. Whoever joins leaves once. One that has something to remember stays
+/* The breaker, made when new. Each join needs one leave. One that has something to remember stays
  * without members for as long as its window lasts. */
 struct breaker *breaker_join(struct breakers *all, struct str target);
 void breaker_leave(struct breakers *all, struct breaker *b);

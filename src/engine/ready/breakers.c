@@ -12,9 +12,9 @@
  * by its own fault closes it, too: nothing speaks against the target, and should it still fail, a
  * few calls will tell.
  *
- * An edit may give a job another target while it runs. What was leased before stays charged to the target of
- * that time, which its row keeps as well, for as long as the lease lasts: a success that comes later is charged to
- * nobody. */
+ * An edit may give a job another target while it runs. An execution leased before stays charged to
+ * the target of that time, which its row keeps as well, for as long as the lease lasts: a success
+ * that comes later is charged to no target. */
 #include "engine/ready/breakers.h"
 #include "base/mem.h"
 #include "base/plant.h"

@@ -11,9 +11,9 @@
  *
  * Numbers are kept by partition, that of the execution or job which is counted. So among several
  * servers each knows whether its own partitions still need a queue, and forgets it there without a
- * question. What was decided about a queue is for the owner of the first partition to delete; it
- * asks the store for the numbers of all partitions, and tells the others (INBOX_FORGET), who forget
- * their part if nothing is left in it. */
+ * question. The settings of a queue are for the owner of the first partition to delete; it asks the
+ * store for the numbers of all partitions, and tells the others (INBOX_FORGET), who forget their
+ * part if nothing is left in it. */
 #include "engine/ready/forget.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"

@@ -133,7 +133,7 @@ static bool offer_fresh(struct engine *e)
 }
 
 /* A tick that had too much to do leaves some that are overdue: they end where they would start.
- * What becomes ready by that is for those that were asked before, too. */
+ * Work that becomes ready by that is offered to those that were asked before, too. */
 void grant_all(struct engine *e)
 {
     bool again = true;

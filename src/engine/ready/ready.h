@@ -5,8 +5,8 @@
  * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that
  * nobody steps over work that may not start yet: a track whose limits have no room leaves its lane
  * whole, a lane whose queue is closed leaves the order whole, and ten thousand that are held back
- * cost nothing. What has its permits (limit_remote.h) has its place in a full queue already: it
- * waits in tracks of its own, which only a pause holds back.
+ * cost nothing. An execution that has its permits (limit_remote.h) has its place in a full queue
+ * already: it waits in tracks of its own, which only a pause holds back.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
  * priority. Waiting is thereby worth priority, so nothing starves; and since everybody ages alike,
@@ -88,7 +88,7 @@ void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *ru
 void ready_free(struct ready *r);
 
 /* The track for such jobs, made when new with its lane and limits; NULL when that would be one lane
- * more than lanes_max. Whoever joins leaves once. */
+ * more than lanes_max. Each join needs one leave. */
 struct track *ready_join(struct ready *r, const struct rules *rules, size_t lanes_max);
 void ready_leave(struct ready *r, struct track *track);
 /* One more of those who joined; the same as joining again. */

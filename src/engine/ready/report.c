@@ -386,8 +386,8 @@ void report_silence(struct engine *e, struct exec *x, struct str reason, enum bl
 
 /* ---- who may go on */
 
-/* A run that was cancelled has no right to begin anything, though its worker still holds it. What
- * is not in memory does not run. */
+/* A run that was cancelled has no right to begin anything, though its worker still holds it. An
+ * execution that is not in memory does not run. */
 void decide_fence(struct engine *e, struct command *cmd)
 {
     const struct exec *x = map_get(&e->execs, cmd->target.id);

@@ -22,7 +22,7 @@ struct rungs {
     size_t len;
 };
 
-/* The rung, made when new. Whoever joins leaves once; with the last one it is gone. */
+/* The rung, made when new. Each join needs one leave; with the last one it is gone. */
 struct rung *rung_join(struct rungs *all, uint32_t max);
 void rung_leave(struct rungs *all, struct rung *rung);
 /* NULL: there is none. */

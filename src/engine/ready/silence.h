@@ -29,9 +29,9 @@ static inline bool lease_is_unseen(const struct lease *lease)
 bool unseen_timed_out(const struct engine *e, const struct exec *x);
 bool unseen_sla_over(const struct engine *e, const struct exec *x);
 /* The server may have stood still until this turn, for so long that leases ran out meanwhile: a
- * closed laptop, a stopped process. Nobody could renew them, so that says nothing about their
- * workers. What is ours to decide about is given another term, once for each time; a turn without
- * the store, or without being the owner, leaves that to the next one that is kept. */
+ * closed laptop, a stopped process. They could not be renewed meanwhile, so that says nothing about
+ * their workers. Leases that are ours to decide about get another term, once for each time; a turn
+ * without the store, or without being the owner, leaves that to the next one that is kept. */
 void silence_begin(struct engine *e, int64_t boot_ms);
 void silence_spare(struct engine *e);
 /* When the next turn has to be, so that one which comes later tells of that; INT64_MAX: whenever.

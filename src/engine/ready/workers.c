@@ -520,8 +520,8 @@ void worker_wake(struct engine *e, struct worker *w)
     } else if (w->busy == 0 && forget_at_ms(e, w) <= e->boot_ms && !e->slept) {
         forget(e, w);
     } else {
-        /* Its leases will end first; or it was heard since, by a server that could not decide; or we
-         * were deaf ourselves. */
+        /* Its leases will end first; or it was heard since, by a server that could not decide; or
+         * this server heard no worker itself. */
         touch_worker(e, w);
         worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     }

@@ -3,7 +3,7 @@
  * A sender that got no answer cannot know whether its request was kept. So it gives each a key of
  * its own, and sends the same again. The key is claimed in the transaction of the turn that decides
  * the request, so that both are kept or neither is; the claim's note has all that the answer said,
- * and is valid for `once_ms`. What was refused gives its key back: nothing came of it, and asking
+ * and is valid for `once_ms`. A refused request gives its key back: nothing came of it, and asking
  * again may come to something else.
  *
  * Whether a claim is of the turn under way stands in its note, too. Its holder may yet be refused,

@@ -1,7 +1,7 @@
 /* calendars.c - times at which jobs are not to run.
  *
  * A calendar is asked when the time of a run has come, and never before: what is planned for a
- * holiday is planned, until the holiday is there or is not. What it says then is done in that same
+ * holiday is planned, until the holiday is there or is not. Its ruling is carried out in that same
  * turn. To skip ends the run. To hold moves its due time to the end of the period; the execution
  * stays what it was, `scheduled`, so a job with a schedule goes on having exactly one ahead, and
  * slots.c decides about all that fell into the period when it is over.

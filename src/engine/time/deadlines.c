@@ -3,8 +3,9 @@
  * Two rules of a job: `start_within`, after which one that has not started is late, which is said
  * once, with an alert; and `expires_in`, after which it must not start any more, and ends. Both are
  * counted from when it was promised to run, and both moments follow from its values and its job's
- * definition, so nothing is kept of them but whether it was said to be late. What was ever given to
- * a worker has started: neither a retry nor a lease that came back is late, or expires.
+ * definition, so nothing is kept of them but whether it was said to be late. An execution that was
+ * ever given to a worker has started: neither a retry nor a lease that came back is late, or
+ * expires.
  *
  * The clock does not stand still for a job or queue that is paused. The slot that a paused job has
  * ahead is no promise yet, though: the resume decides about it. */

@@ -527,7 +527,7 @@ void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason)
         move_ahead(e, x, &next, SERVER, reason);
 }
 
-/* Where it belongs, if that is elsewhere. What is due is due. */
+/* Where it belongs, if that is elsewhere. A slot that is due stays due. */
 static bool find_settled(const struct engine *e, const struct exec *x, struct slot *ret_to)
 {
     const struct job *job = x->job;

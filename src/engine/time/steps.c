@@ -1,14 +1,13 @@
 /* steps.c - the wall clock was set, and that was accepted (job/time/timeline.h).
  *
  * Moments carry the sum of all accepted steps; where it differs from what the engine went by, there
- * is a step to act upon. What goes by dates (slots, `at`, calendars) stays where it is: what a step
- * forward has passed over are misfires. What counts how long something takes or waits moves along:
- * delays, pauses before retries, `expires_in`, SLAs, and for how long work has been waiting.
- * Running attempts move at once, the rest of memory a page in a turn, and until all have moved
- * nothing comes due. What lies beyond the horizon keeps its date, but for slots after a step back
- * by ten minutes or more: a slot ahead that was planned by a clock of the future would keep its job
- * silent until then, so it is planned from now, wherever it is, and the moments in between run
- * again.
+ * is a step to act upon. Dates (slots, `at`, calendars) stay where they are: those that a step
+ * forward has passed over are misfires. Lengths of time move along: delays, pauses before retries,
+ * `expires_in`, SLAs, and for how long work has been waiting. Running attempts move at once, the
+ * rest of memory a page in a turn, and until all have moved nothing comes due. An execution beyond
+ * the horizon keeps its date, but for slots after a step back by ten minutes or more: a slot ahead
+ * that was planned by a clock of the future would keep its job silent until then, so it is planned
+ * from now, wherever it is, and the moments in between run again.
  *
  * If the process dies between two pages, what has not moved keeps its date, as all does that a next
  * start finds: nothing of a step is lost but comfort. But slots of a clock that was ahead come back
@@ -16,9 +15,9 @@
  * whose predecessor lies ten minutes ahead; at one that was unsure the clock may be the wrong one,
  * and they have to be a day ahead, and their job made by then.
  *
- * A server that does not know the time yet (unsure) lets nothing come due by it. What begins
- * meanwhile is marked, and moves with the first time that is accepted; what was there before keeps
- * its date. */
+ * A server that does not know the time yet (unsure) lets nothing come due by it. An execution that
+ * begins meanwhile is marked, and moves with the first time that is accepted; one that was there
+ * before keeps its date. */
 #include "engine/time/steps.h"
 #include "base/mem.h"
 #include "base/plant.h"

@@ -2,8 +2,8 @@
  *
  * Definitions are never changed, so those that go by the old zone get another in their place, as
  * with an edit, but without a new version: nothing that was submitted differs. The slot ahead of
- * each is put where it belongs by the new rules. What a turn did of this is undone with it and done
- * again by the next. What lies beyond the horizon is looked at when it is read. */
+ * each is put where it belongs by the new rules. The work of an undone turn is done again by the
+ * next. Slots beyond the horizon are looked at when they are read. */
 #include "engine/time/tzdata.h"
 #include "base/mem.h"
 #include "engine/core/exec.h"

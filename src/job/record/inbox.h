@@ -63,8 +63,8 @@ enum { INBOX_PAGE = 1000, INBOX_PAGE_BYTES = 8 << 20 };
 enum inbox_from {
     INBOX_FROM_START, /* with all there is */
     INBOX_AGAIN,      /* where the last one began: that was not dealt with */
-    INBOX_ON, /* with what came since the last one began: that was dealt with. What stays there,
-                       * and was told, may be told again */
+    INBOX_ON, /* with rows that came since the last one began: that was dealt with. A row that stays
+               * there, and was told, may be told again */
 };
 
 /* A page that is being filled. */

@@ -3,7 +3,7 @@
  * Every event of the file is a time at which jobs are not to run: its DTSTART with DTEND or
  * DURATION (a date alone is a whole day), and the days on which its RRULE repeats it. Understood
  * are FREQ=DAILY and FREQ=WEEKLY with BYDAY, FREQ=YEARLY on a date or on "the fourth Thursday of
- * November", each with INTERVAL, COUNT and UNTIL. What would make the result another than the
+ * November", each with INTERVAL, COUNT and UNTIL. A file whose result would be another than the
  * author meant (other rules, exceptions, unknown zones) is refused with its line. The rest of a
  * file (alarms, to-dos, definitions of zones, which are known by name) is passed over, and so are
  * events that were cancelled and those that take no time.

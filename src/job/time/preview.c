@@ -47,7 +47,7 @@ static const char *clock_text(char *ret_text, int64_t local_s)
 
 /* ---- notes */
 
-/* One change of the clock. What it skips or repeats is [from, to), local. */
+/* One change of the clock. The local times that it skips or repeats are [from, to). */
 struct change {
     int64_t at_s;
     int32_t before_s; /* offsets */
