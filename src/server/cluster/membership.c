@@ -3,16 +3,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "loop/mailbox.h"
-#include "loop/thread.h"
 #include "server/cluster/balance.h"
 #include "server/cluster/company.h"
-#include "server/cluster/heirs.h"
+#include "server/cluster/membership_inside.h"
 #include "server/cluster/unsure.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,60 +25,6 @@ enum {
     WAKES_MAX = 4,
 };
 
-struct membership {
-    struct member *member; /* owned */
-    struct node_rec me;
-    struct arena texts; /* of me */
-    int64_t lease_ms;
-    struct thread *thread;
-    struct mailbox *box;
-    struct mail wake;
-    atomic_bool waking;
-
-    /* of the thread */
-    struct ownership own;
-    uint64_t giving;    /* the decider is asked to stop deciding about these, … */
-    struct heirs heirs; /* … which these servers wait for */
-    int64_t sent_ms;    /* the newest good renewal; boot clock */
-    int64_t back_ms;    /* the newest gap ended then; 0: there was none */
-    struct time_rules time_rules;
-    struct timekeeper time;
-    int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
-    bool knows_time;
-    int64_t namesake_ms; /* the newest beat of another server of our name, when we came, … */
-    int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
-    int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
-    unsigned beats;
-    bool losing;  /* the last one failed, and somebody was told */
-    bool had_gap; /* for so long that others may have forgotten us */
-
-    struct cluster_map cluster_map;
-
-    pthread_mutex_t lock; /* of what follows, and of me.address; held for copies only */
-    struct membership_events events;
-    struct ownership posted;
-    struct ownership held; /* the same with what is to be given, and was not when it was posted */
-    uint64_t unsure;       /* bits: partitions of posted that may have unconfirmed leases */
-
-    atomic_uint_least64_t serial; /* of posted */
-    atomic_uint_least64_t obeyed;
-    atomic_uint_least64_t owned_bits; /* of posted */
-    atomic_uint_least64_t doubts;
-    atomic_uint_least64_t cleared;
-    atomic_uint_least64_t settings_version;
-    atomic_uint_least64_t lost_turns;    /* that the decider has not heard of */
-    atomic_int_least64_t until_ms;       /* boot clock: no decision from then on, */
-    atomic_int_least64_t grace_until_ms; /* and no lease is kept alive from then on */
-    atomic_bool draining;
-    atomic_bool deposed; /* others took what we had; over when we have something again */
-    atomic_bool failed;
-};
-
-static uint64_t bit(size_t p)
-{
-    return UINT64_C(1) << p;
-}
-
 static uint64_t bits_of(const struct ownership *own)
 {
     return ownership_set(own).bits;
@@ -94,7 +36,7 @@ static void post(struct membership *m)
 {
     struct ownership to = m->own;
     for (uint32_t p = 0; p < to.partitions; p++) {
-        if (m->giving & bit(p))
+        if (m->giving & membership_bit(p))
             to.epochs[p] = 0;
     }
     pthread_mutex_lock(&m->lock);
@@ -129,7 +71,7 @@ static void tell(struct membership *m)
 /* ---- what the view says about us */
 
 /* As it is now: the address comes once we serve. */
-static struct node_rec own_record(struct membership *m)
+struct node_rec membership_record(struct membership *m)
 {
     pthread_mutex_lock(&m->lock);
     struct node_rec me = m->me;
@@ -152,7 +94,7 @@ static void drop_lost(struct membership *m, const struct cluster_view *v)
         log_warn("another server has taken a partition from this one", "partition", LOG_NUMBER(p),
                  NULL);
         m->own.epochs[p] = 0;
-        m->giving &= ~bit(p);
+        m->giving &= ~membership_bit(p);
         atomic_store(&m->deposed, true);
     }
 }
@@ -165,11 +107,11 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
     uint64_t strays = 0;
     for (size_t p = 0; p < v->partition_count; p++) {
         if (is_mine(m, &v->partitions[p]) && m->own.epochs[p] == 0)
-            strays |= bit(p);
+            strays |= membership_bit(p);
     }
     struct ownership none = m->own;
     for (size_t p = 0; p < v->partition_count; p++) {
-        none.epochs[p] = strays & bit(p) ? v->partitions[p].epoch : 0;
+        none.epochs[p] = strays & membership_bit(p) ? v->partitions[p].epoch : 0;
         none.unsure_ms[p] = v->partitions[p].unsure_ms;
     }
     if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
@@ -189,7 +131,7 @@ static void show_taken(const struct membership *m, struct cluster_view *v, uint6
 {
     for (size_t p = 0; p < v->partition_count; p++) {
         struct partition_rec *rec = &v->partitions[p];
-        if (!(taken & bit(p)))
+        if (!(taken & membership_bit(p)))
             continue;
         rec->former = rec->owner;
         rec->owner = m->me.start;
@@ -203,7 +145,7 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
-    struct node_rec me = own_record(m);
+    struct node_rec me = membership_record(m);
     if (m->member->ops->take(m->member, &me, wanted, v, &m->own, &err) != RC_OK) {
         log_warn("partitions could not be taken", "error", err.text, NULL);
         return;
@@ -223,9 +165,10 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
     if (m->giving == 0)
         heirs_reset(&m->heirs);
     for (size_t i = 0; i < v->partition_count; i++) {
-        if (!(p->give & bit(i)) || m->own.epochs[i] == 0 || (m->giving & bit(i)))
+        if (!(p->give & membership_bit(i)) || m->own.epochs[i] == 0 ||
+            (m->giving & membership_bit(i)))
             continue;
-        m->giving |= bit(i);
+        m->giving |= membership_bit(i);
         heirs_set(&m->heirs, i, v->nodes[p->heirs[i]].address);
     }
 }
@@ -316,7 +259,7 @@ static void note_failed(struct membership *m, const struct err *err)
 static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct err *err)
 {
-    struct node_rec me = own_record(m);
+    struct node_rec me = membership_record(m);
     me.draining = atomic_load(&m->draining);
     me.clock_ms = clock_own_wall_ms();
     me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
@@ -391,7 +334,7 @@ static enum rc recover(struct membership *m, struct arena *arena, struct cluster
                        struct err *err)
 {
     uint64_t turns = view->lost_turns;
-    struct node_rec me = own_record(m);
+    struct node_rec me = membership_record(m);
     TRY(m->member->ops->recover(m->member, &me, &m->own, err));
     note_gone_back(m, turns);
     m->giving = 0;
@@ -591,178 +534,4 @@ void membership_free(struct membership *m)
     heirs_free(&m->heirs);
     cluster_map_free(&m->cluster_map);
     free(m);
-}
-
-/* ---- for the decider */
-
-bool membership_may_decide(const struct membership *m)
-{
-    return clock_boot_ms() < atomic_load(&m->until_ms);
-}
-
-bool membership_has_grace(const struct membership *m)
-{
-    return clock_boot_ms() < atomic_load(&m->grace_until_ms);
-}
-
-/* What is to be given is not given before the decider obeys; until then its leases are kept alive, since the heir
- * may be a server that their worker does not reach at once.
- *
- * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
- * posted what was lost by then. */
-uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
-{
-    uint64_t bits = 0;
-    if (!membership_has_grace(m))
-        return 0;
-    pthread_mutex_lock(&m->lock);
-    bool obeyed = atomic_load(&m->obeyed) >= atomic_load(&m->serial);
-    const struct ownership *ours = obeyed ? &m->posted : &m->held;
-    for (size_t p = 0; p < own->partitions; p++) {
-        if (own->epochs[p] != 0 && own->epochs[p] == ours->epochs[p])
-            bits |= bit(p);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return bits;
-}
-
-void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions)
-{
-    pthread_mutex_lock(&m->lock);
-    if (serial == atomic_load(&m->serial))
-        m->unsure = partitions;
-    pthread_mutex_unlock(&m->lock);
-}
-
-bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned)
-{
-    if (atomic_load(&m->serial) == *serial)
-        return false;
-    pthread_mutex_lock(&m->lock);
-    *ret_owned = m->posted;
-    *serial = atomic_load(&m->serial);
-    pthread_mutex_unlock(&m->lock);
-    return true;
-}
-
-void membership_obey(struct membership *m, uint64_t serial)
-{
-    atomic_store(&m->obeyed, serial);
-    membership_wake(m);
-}
-
-uint64_t membership_doubt(struct membership *m)
-{
-    uint64_t ticket = atomic_fetch_add(&m->doubts, 1) + 1;
-    membership_wake(m);
-    return ticket;
-}
-
-bool membership_is_cleared(const struct membership *m, uint64_t ticket)
-{
-    return atomic_load(&m->cleared) >= ticket;
-}
-
-uint64_t membership_hear_lost(struct membership *m)
-{
-    return atomic_exchange(&m->lost_turns, 0);
-}
-
-uint64_t membership_settings_version(const struct membership *m)
-{
-    return atomic_load(&m->settings_version);
-}
-
-/* ---- for everybody */
-
-uint32_t membership_partitions(const struct membership *m)
-{
-    return m->own.partitions; /* known since the start, and the same for good */
-}
-
-bool membership_owns(const struct membership *m, uint64_t id)
-{
-    const struct partition_set set = {membership_partitions(m), atomic_load(&m->owned_bits)};
-    return partition_has(&set, id);
-}
-
-bool membership_owns_any(const struct membership *m)
-{
-    return atomic_load(&m->owned_bits) != 0;
-}
-
-const char *membership_why_idle(struct membership *m)
-{
-    if (membership_owns_any(m))
-        return NULL;
-    if (cluster_map_is_crowded(&m->cluster_map))
-        return "there are more servers than partitions; this one owns none and forwards";
-    if (atomic_load(&m->deposed))
-        return "other servers took its partitions while it was silent; it waits for its share, and "
-               "forwards";
-    return "it has joined and waits for its share of the partitions, and forwards";
-}
-
-bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
-                      struct peer *ret_owner)
-{
-    return cluster_map_owner(&m->cluster_map, partition_of(membership_partitions(m), id), arena,
-                             ret_owner);
-}
-
-bool membership_any_owner(struct membership *m, struct arena *arena, struct peer *ret_owner)
-{
-    return cluster_map_any_owner(&m->cluster_map, arena, ret_owner);
-}
-
-size_t membership_peers(struct membership *m, struct arena *arena, struct peer **ret_peers)
-{
-    return cluster_map_peers(&m->cluster_map, arena, ret_peers);
-}
-
-void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
-                     struct node_rec *ret_me)
-{
-    struct node_rec me = own_record(m);
-    cluster_map_look(&m->cluster_map, arena, ret_view);
-    *ret_me = cluster_map_copy(&me, arena);
-}
-
-bool membership_sees_silent(struct membership *m, struct str start)
-{
-    return cluster_map_sees_silent(&m->cluster_map, start);
-}
-
-bool membership_is_me(const struct membership *m, const struct peer *peer)
-{
-    return str_eq(peer->start, m->me.start);
-}
-
-struct str membership_address(struct membership *m)
-{
-    pthread_mutex_lock(&m->lock);
-    struct str address = m->me.address;
-    pthread_mutex_unlock(&m->lock);
-    return address;
-}
-
-int64_t membership_lease_ms(const struct membership *m)
-{
-    return m->lease_ms;
-}
-
-void membership_drain(struct membership *m)
-{
-    atomic_store(&m->draining, true);
-    membership_wake(m);
-}
-
-bool membership_has_handed_over(struct membership *m)
-{
-    return cluster_map_has_handed_over(&m->cluster_map);
-}
-
-bool membership_failed(const struct membership *m)
-{
-    return atomic_load(&m->failed);
 }
