@@ -694,7 +694,7 @@ def test_whatever_an_answer_may_have_was_seen():
     missing = {at for key, at in checker.declared.items() if key not in checker.seen}
     # What only one of several servers says; test_crew.py and test_split.py have those.
     missing -= {"answer.partitions", "answer.backlog", "answer.server", "answer.servers", "answer.detail",
-                "answer.epochs", "answer.provisional", "answer.kept"}
+                "answer.epochs", "answer.heard_as", "answer.provisional", "answer.kept"}
     assert not missing, sorted(missing)
     assert len(checker.seen) > 100, len(checker.seen)
 
