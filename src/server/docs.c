@@ -23,9 +23,8 @@ int docs_command(int argc, char **argv)
             continue;
         CLEANUP(buf_free) struct buf out = BUF(TABLE_BYTES_MAX);
         tables[i].print(&out);
-        fwrite(out.ptr, 1, out.len, stdout);
-        return 0;
+        return fwrite(out.ptr, 1, out.len, stdout) == out.len ? 0 : 1;
     }
-    fputs("usage: belfry docs routes|settings\n", stderr);
+    (void)fputs("usage: belfry docs routes|settings\n", stderr);
     return 2;
 }

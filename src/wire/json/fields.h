@@ -104,9 +104,9 @@ uint64_t fields_read(const struct fields *f, const struct field_place *at,
                      const struct json *object, const struct field *fields, size_t count,
                      void *into);
 
-/* Reads one value into its member of *into. */
+/* Reads one value into its member of the struct at base. */
 void fields_value(const struct fields *f, const struct field_place *at, const struct json *value,
-                  const struct field *field, void *into);
+                  const struct field *field, void *base);
 
 /* Whether the field at this place of the table was there, by the answer of fields_read. */
 static inline bool fields_seen(uint64_t seen, unsigned place)
