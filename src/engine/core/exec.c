@@ -419,29 +419,28 @@ static bool ends_attempt(enum exec_event event, enum exec_state next)
     return event == EV_RETRY || (exec_is_final(next) && event != EV_CANCEL);
 }
 
-/* The values after the step: a function of those before it, the move and the engine's time. */
-static struct exec_values values_after(struct engine *e, const struct exec *x,
-                                       const struct move *move, enum exec_state next)
+/* The values after the step: they follow from those before it, the move and the engine's time. */
+static void compute_values(struct engine *e, const struct exec *x, const struct move *move,
+                           enum exec_state next, struct exec_values *to)
 {
-    struct exec_values to = x->v;
-    to.state = next;
-    apply(e, x, &to, move);
+    *to = x->v;
+    to->state = next;
+    apply(e, x, to, move);
     if (move->event == EV_LEASE)
-        sla_begin(e, x, &to);
+        sla_begin(e, x, to);
     if (move->event == EV_RETRY)
-        sla_reset(&to);
+        sla_reset(to);
     if (exec_is_final(next)) {
-        to.unseen = 0; /* only a next lease would ask */
-        to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
+        to->unseen = 0; /* only a next lease would ask */
+        to->finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     }
     if (!exec_is_leased(next)) {
-        to.proven = false;
-        to.recharged = false;
+        to->proven = false;
+        to->recharged = false;
     }
     /* The invariants of states, see job/state.h. */
-    assert(exec_is_leased(next) == to.lease.held);
-    assert(!to.lease.held || (to.lease.token > 0 && to.attempts > 0));
-    return to;
+    assert(exec_is_leased(next) == to->lease.held);
+    assert(!to->lease.held || (to->lease.token > 0 && to->attempts > 0));
 }
 
 /* A reason and an error for the record of the execution. */
@@ -481,7 +480,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     bool recharged = x->v.recharged;
     bool was_leased = exec_is_leased(x->v.state);
     bool was_unique = unique_held(x);
-    struct exec_values to = values_after(e, x, move, next);
+    struct exec_values to;
+    compute_values(e, x, move, next, &to);
     bool waits_on = next == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
     if ((to.wants | to.has) != 0 && !exec_is_leased(next) && !waits_on)
         permits_end(e, x, &to);

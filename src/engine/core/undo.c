@@ -273,7 +273,6 @@ static struct touched *touch(struct engine *e, enum thing thing, void *ptr)
     t->ptr = ptr;
     t->stored = true; /* touch_new knows better */
     void *image = kind->apart ? arena_alloc(e->turn.arena, kind->values_size) : &t->before;
-    assert(kind->apart || kind->values_size <= sizeof t->before);
     memcpy(image, values, kind->values_size);
     if (kind->apart)
         t->before.apart = image;
