@@ -241,11 +241,12 @@ static void dump_breaker(const struct engine *e, struct buf *out, const struct b
     buf_printf(out,
                "breaker %.*s %.*s members=%zu since=%" PRId64 " calls=%" PRIu32 "+%" PRIu32
                " failures=%" PRIu32 "+%" PRIu32 " opened=%" PRId64 " until=%" PRId64
-               " wake=%" PRId64 " probe=%" PRIu64 "%s%s at:",
+               " wake=%" PRId64 " probe=%" PRIu64 "%s%s%s%s at:",
                STR_ARG(b->target), STR_ARG(breaker_state_name(v->state)), b->members,
                v->window.since_ms, v->window.calls_before, v->window.calls,
                v->window.failures_before, v->window.failures, v->opened_ms, v->until_ms, v->wake_ms,
-               v->probe, v->gone ? " gone" : "", b->touched == NULL ? "" : " touched");
+               v->probe, v->gone ? " gone" : "", v->unsure ? " unsure" : "",
+               v->newer ? " newer" : "", b->touched == NULL ? "" : " touched");
     dump_key(out, "wake", &e->ready.breakers.wakes, &b->wake);
     buf_add_char(out, '\n');
 }

@@ -55,6 +55,8 @@ static const char *find_fault(const struct exec_rec *rec, const struct job *job)
         return "it is not in an unfinished state";
     if (exec_is_leased(rec->state) && (rec->attempts == 0 || rec->token == 0))
         return "it is leased, but never was";
+    if (rec->attempts == UINT32_MAX || rec->token >= INT64_MAX)
+        return "no lease can follow those that it had";
     if (rec->due_ms < 0 || rec->ready_ms < 0 || rec->ready_ms > WHEN_MAX_MS)
         return "its times make no sense";
     return NULL;

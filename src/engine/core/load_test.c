@@ -332,6 +332,8 @@ TEST(a_record_that_makes_no_sense_is_refused_at_load)
         {.id = 2, .job_id = 1, .state = EXEC_RUNNING, .worker_id = 5, .attempts = 1},
         {.id = 2, .job_id = 1, .state = EXEC_SCHEDULED, .due_ms = -1},
         {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .ready_ms = INT64_MAX},
+        {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .attempts = UINT32_MAX},
+        {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .token = INT64_MAX},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);

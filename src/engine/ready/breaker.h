@@ -21,6 +21,8 @@ struct breaker_values {
     int64_t wake_ms;  /* boot clock: when to look after it */
     uint64_t probe;   /* half open: the newest execution that is tried; 0: one may go */
     bool gone;        /* nobody names it, and nothing is to be said of it */
+    bool unsure;      /* opened while the time was not known; memory only */
+    bool newer;       /* opened by the time of a step that has yet to be carried out; memory only */
 };
 
 struct breaker {

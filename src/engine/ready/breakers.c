@@ -50,8 +50,11 @@ static void tell(struct engine *e, const struct breaker *b, struct str actor)
 static void open_values(const struct engine *e, struct breaker_values *to)
 {
     int64_t rest_ms = e->ready.breakers.rule.rest_ms;
-    if (to->opened_ms == 0)
+    if (to->opened_ms == 0) {
         to->opened_ms = e->now_ms;
+        to->unsure = e->moment.unsure;
+        to->newer = steps_pending(e);
+    }
     to->state = BREAKER_OPEN;
     to->until_ms = e->now_ms + rest_ms;
     to->wake_ms = e->boot_ms + rest_ms;
@@ -223,6 +226,22 @@ static int by_serial(const void *a, const void *b)
     return left->serial < right->serial ? -1 : left->serial > right->serial;
 }
 
+/* The time at which it opened moves as that of a run does: see shift() in steps.c. When its rest ends
+ * is known by the boot clock. */
+static void step(struct engine *e, struct breaker *b, int64_t by_ms)
+{
+    struct breaker_values to = b->v;
+    int64_t until_ms = e->now_ms + to.wake_ms - e->boot_ms;
+    if ((!e->clock.v.first || b->v.unsure) && !b->v.newer)
+        to.opened_ms = step_moved_ms(to.opened_ms, by_ms);
+    if (to.until_ms != 0)
+        to.until_ms = until_ms > 0 ? until_ms : 1;
+    to.unsure = to.newer = false;
+    struct touched *t = touch_breaker(e, b);
+    t->durable = t->durable || to.opened_ms != b->v.opened_ms || to.until_ms != b->v.until_ms;
+    ready_breaker(&e->ready, b, &to);
+}
+
 void breakers_step(struct engine *e, int64_t by_ms)
 {
     const struct strmap *all = &e->ready.breakers.by_target;
@@ -235,13 +254,8 @@ void breakers_step(struct engine *e, int64_t by_ms)
     }
     if (count > 0)
         qsort(open, count, sizeof *open, by_serial);
-    for (size_t i = 0; i < count; i++) {
-        struct breaker_values to = open[i]->v;
-        to.opened_ms = step_moved_ms(to.opened_ms, by_ms);
-        to.until_ms = step_moved_ms(to.until_ms, by_ms);
-        touch_breaker(e, open[i])->durable = true;
-        ready_breaker(&e->ready, open[i], &to);
-    }
+    for (size_t i = 0; i < count; i++)
+        step(e, open[i], by_ms);
 }
 
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec)

@@ -2,6 +2,7 @@
 #include "engine/ready/breakers.h"
 #include "engine/test/explain.h"
 #include "engine/test/jobs.h"
+#include "engine/time/steps.h"
 
 static const struct breaker *breaker_of(const struct world *w, const char *target)
 {
@@ -432,6 +433,51 @@ TEST(nor_does_it_when_the_clock_is_set)
         world_pass(&w, w.options.breaker.rest_ms);
         assert_int_equal(take(&w, &f, 8), 1);
     }
+}
+
+TEST(nor_does_it_when_both_began_before_the_time_was_known)
+{
+    struct engine_options options = patient();
+    WORLD_WITH(w, options);
+    w.unsure = true;
+    world_restart(&w);
+    struct fake old = HIRE(&w, .slots = 1, .handlers = "mail");
+    SUBMIT(&w, .handler = "mail");
+    assert_int_equal(take(&w, &old, 1), 1);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    five_fail(&w, &f);
+    w.unsure = false;
+    world_step(&w, 240 * HOUR_MS);
+    world_turn(&w);
+    assert_int_equal(breaker_of(&w, "handler:mail")->v.until_ms,
+                     w.now_ms + w.options.breaker.rest_ms);
+    report_first(&w, &old, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+}
+
+/* The first step moves an execution in each turn, so the second has to wait. */
+TEST(nor_does_it_when_it_opens_while_one_step_waits_for_another)
+{
+    struct engine_options options = patient();
+    options.due_max = 1;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 20; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = HOUR_MS / 6);
+    struct fake old = HIRE(&w, .slots = 1, .handlers = "mail");
+    SUBMIT(&w, .handler = "mail");
+    assert_int_equal(take(&w, &old, 1), 1);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    world_step(&w, HOUR_MS);
+    world_turn(&w);
+    world_step(&w, -HOUR_MS / 2);
+    five_fail(&w, &f);
+    assert_true(steps_pending(w.engine));
+    int64_t opened_ms = breaker_of(&w, "handler:mail")->v.opened_ms;
+    while (steps_pending(w.engine))
+        world_turn(&w);
+    assert_int_equal(breaker_of(&w, "handler:mail")->v.opened_ms, opened_ms);
+    report_first(&w, &old, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
 }
 
 TEST(a_restart_does_not_forget_when_another_probe_may_go)

@@ -255,7 +255,7 @@ static void begin(struct engine *e)
     e->clock.v.reading =
         (e->clock.v.by_ms <= -REPLAN_MS && !e->clock.v.first) || e->clock.v.far_ms > 0;
     collect(e);
-    if (!e->clock.v.first && e->clock.v.by_ms != 0)
+    if (e->clock.v.by_ms != 0)
         breakers_step(e, e->clock.v.by_ms);
     qsort(e->clock.shifts, e->clock.shift_count, sizeof *e->clock.shifts,
           by_id); /* the same whatever the map does */
