@@ -124,7 +124,7 @@ class Postgres:
     def __enter__(self):
         try:
             self.make()
-            self.start()
+            self.start_first()
         except BaseException:
             self.remove()
             raise
@@ -168,6 +168,18 @@ class Postgres:
         with open(self.data / "pg_hba.conf", "a", encoding="utf-8") as hba:
             hba.write(f"host all all {network} trust\n")
         self.reload()
+
+    def start_first(self):
+        """A free port may be taken by another program before PostgreSQL listens: then by another port."""
+        for _ in range(5):
+            try:
+                return self.start()
+            except AssertionError as refusal:
+                if "Address already in use" not in str(refusal):
+                    raise
+                self.log_path.unlink()
+                self.port = free_port()
+        return self.start()
 
     def start(self):
         """Starts it, or starts it again after kill() or stop()."""

@@ -86,12 +86,6 @@ static void check_submission(struct world *w, const struct submission *item)
             "j%zu was promised for a moment that was not kept", no);
 }
 
-static void check_submit(struct world *w, const struct command *cmd)
-{
-    for (size_t i = 0; i < cmd->submit.count; i++)
-        check_submission(w, &cmd->submit.items[i]);
-}
-
 void promise_refused(struct world *w, const struct command *cmd)
 {
     if (cmd->kind == CMD_EDIT_JOB)
@@ -102,6 +96,17 @@ void promise_refused(struct world *w, const struct command *cmd)
         PROMISE(w, w->model.wishes.items[no].job_id == 0,
                 "j%zu was refused with its turn, and kept", no);
     }
+}
+
+/* All of them are refused with a command that the store refuses. */
+static void check_submit(struct world *w, const struct command *cmd)
+{
+    if (cmd->reply.rc != RC_OK) {
+        promise_refused(w, cmd);
+        return;
+    }
+    for (size_t i = 0; i < cmd->submit.count; i++)
+        check_submission(w, &cmd->submit.items[i]);
 }
 
 /* ---- cancelling and running again */

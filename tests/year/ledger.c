@@ -95,6 +95,21 @@ static void move_ahead(const struct ledger *l, struct planned *p, const struct e
     p->first = p->newest = first;
 }
 
+/* A start found the clock far behind what was decided, so the one ahead becomes the first after now: moments
+ * that were decided by the clock that was ahead come again. Their first outcomes count as past. */
+static void return_ahead(const struct ledger *l, struct planned *p, const struct exec_rec *x,
+                         int64_t now_ms)
+{
+    struct slot first;
+    promise(schedule_after(&p->schedule, now_ms, &first) && x->slot_ms == first.at_ms &&
+                x->nominal_ms == first.nominal_ms && x->due_ms == due_ms(p, first.at_ms),
+            l, p, "it came back to another slot than the next one");
+    promise(x->created_ms > now_ms, l, p, "it came back though it was planned in the past");
+    p->past += p->recorded - 1;
+    p->recorded = 1;
+    p->first = p->newest = first;
+}
+
 /* What has passed of the old schedule, and a stagger held back. */
 static void end_old(struct ledger *l, struct planned *p, const struct exec_rec *x, int64_t now_ms)
 {
@@ -119,6 +134,11 @@ static void keep_exec(struct ledger *l, const struct exec_change *change, int64_
         abort();
     if (p->edited && change->kind == CHANGE_UPDATE && x->state == EXEC_SCHEDULED) {
         move_ahead(l, p, x, now_ms);
+        return;
+    }
+    if (change->kind == CHANGE_UPDATE && x->state == EXEC_SCHEDULED &&
+        x->slot_ms < p->newest.at_ms) {
+        return_ahead(l, p, x, now_ms);
         return;
     }
     if (p->edited && change->kind == CHANGE_FINISH) {
