@@ -92,7 +92,7 @@ def test_bad_documents_are_refused_by_field():
     refused(400, name, {"dates": "2026-02-03"}, "dates", "array")
     refused(400, name, {"weekly": ["Sat-Sun"]}, "weekly[0]", "Sat")
     refused(400, name, {"windows": [{"from": "2026-11-21T00:00"}]}, "windows[0].to", "required")
-    refused(400, name, {"policy": "wait"}, "policy", "skip or hold")
+    refused(400, name, {"policy": "wait"}, "policy", "skip and hold")
     refused(400, name, {"timezone": "Mars/Base"}, "timezone", "Mars/Base")
     refused(400, name, {"holidays": []}, "holidays", "unknown field")
     refused(400, name, [], None, "object")
