@@ -301,6 +301,15 @@ static inline bool fake_is_newest(struct fake_server *f, uint64_t seq)
     return true;
 }
 
+/* As one of an older version, that does not know all a poll may say. */
+static inline bool fake_refuses_new(const struct fake_server *f)
+{
+    bool has_new = f->poll.heard > 0;
+    for (size_t i = 0; i < f->poll.result_count; i++)
+        has_new |= f->poll.results[i].code == POLL_CODE_SPAWNER_DIED;
+    return f->older && has_new;
+}
+
 static inline bool fake_reads_all(const struct fake_server *f)
 {
     for (size_t i = 0; i < f->poll.result_count; i++) {
@@ -333,7 +342,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     }
     f->poll = poll;
     f->polls++;
-    bool refused = f->older && poll.heard > 0;
+    bool refused = fake_refuses_new(f);
     f->refusals += refused;
     int status = fake_reads_all(f) && !refused ? f->poll_status : 400;
     if (status != 0) {

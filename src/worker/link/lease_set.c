@@ -352,6 +352,23 @@ void lease_set_landed(struct lease_set *h, uint64_t seq)
     }
 }
 
+bool lease_set_reword(struct lease_set *h, uint64_t seq)
+{
+    bool any = false;
+    LIST_EACH(&h->ended, node)
+    {
+        struct held *held = held_of(node);
+        if (held->in_seq != seq || held->result.code != POLL_CODE_SPAWNER_DIED)
+            continue;
+        held->result.code = POLL_CODE_NONE;
+        held->result.outcome = OUTCOME_FAILED;
+        held->result.class = FAILURE_UNKNOWN;
+        held->result.permanent = PERMANENT_NO;
+        any = true;
+    }
+    return any;
+}
+
 static void strip(struct held *held)
 {
     struct poll_result *result = &held->result;

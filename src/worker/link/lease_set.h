@@ -56,6 +56,9 @@ int64_t lease_set_deadline_ms(const struct lease_set *h, const struct partition_
 void lease_set_verdict(struct lease_set *h, const struct poll_verdict *verdict);
 /* Poll seq was answered, or failed: the results it carried that got no verdict wait again. */
 void lease_set_landed(struct lease_set *h, uint64_t seq);
+/* Of the results that poll seq carried, those with a code that older servers do not know are put as
+ * an older worker would: they have failed. False when there is none. */
+bool lease_set_reword(struct lease_set *h, uint64_t seq);
 /* Takes from the results that poll seq carried all but the outcome, and notes in a success that its result
  * was left out. False when there is none of which that was not done before. */
 bool lease_set_strip(struct lease_set *h, uint64_t seq);

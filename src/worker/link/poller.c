@@ -395,7 +395,7 @@ static void on_polled(void *arg, const struct http_response *response, const str
     else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have, */
         on_outlived(p, response);
     else if (status == 400 || status == 413)
-        poller_refused(p, link, response->body);
+        poller_refused(p, link, response);
     else
         on_failed(p, link, response, err);
 }

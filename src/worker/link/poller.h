@@ -87,7 +87,8 @@ uint64_t poller_heard(uint64_t before, const struct link *link, const struct pol
 /* The results of these may be told to this server: a server that may not decide has no use for any. */
 struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope);
 /* poller_repair.c: the server calls our poll bad. */
-void poller_refused(struct poller *p, const struct link *link, struct str body);
+void poller_refused(struct poller *p, const struct link *link,
+                    const struct http_response *response);
 /* Half as many leases as this poll has asked for, down to none; and more again, after a reply that was read. */
 void poller_offer_less(struct poller *p, const struct link *link);
 void poller_offer_more(struct poller *p);

@@ -12,20 +12,30 @@ enum {
     ALONE_GAP_MS = 1000,  /* at most, before one lease is asked for again that we could not read */
 };
 
+/* Whether the poll may have been refused for what older servers do not know; the next one goes
+ * without it. All results are put in older words at once: one by one takes too long when hundreds
+ * of commands died with their spawner. */
+static bool is_too_new(struct poller *p, const struct link *link, int status)
+{
+    if (!link->tells_heard)
+        return status == 400 && lease_set_reword(&p->session->lease_set, link->seq);
+    p->heard = 0;
+    return true;
+}
+
 /* A poll the server calls bad must hold a result it cannot read. Fewer at a time, down to one, find it.
  * That one is sent once more with the outcome alone, which is what counts; only when even that is refused
  * it is given up, or it would keep all others from being told for ever. But first it is sent without what
- * a server of an older version, that has come in the place of a newer, does not know. */
-void poller_refused(struct poller *p, const struct link *link, struct str body)
+ * a server of an older version does not know. */
+void poller_refused(struct poller *p, const struct link *link, const struct http_response *response)
 {
     struct session *c = p->session;
-    if (link->tells_heard) {
-        p->heard = 0;
+    if (is_too_new(p, link, response->status)) {
         lease_set_landed(&c->lease_set, link->seq);
         backoff_pause(&p->backoff, SMALLER_GAP_MS);
         return;
     }
-    log_error("the server refuses a poll", "body", arena_zstr(&c->scratch, body), NULL);
+    log_error("the server refuses a poll", "body", arena_zstr(&c->scratch, response->body), NULL);
     if (link->result_count == 1 && !lease_set_strip(&c->lease_set, link->seq))
         lease_set_drop(&c->lease_set, link->seq);
     p->result_max = link->result_count > 1 ? link->result_count / 2 : 1;

@@ -484,6 +484,31 @@ TEST(a_server_that_became_older_costs_no_result, set_up, tear_down)
     assert_non_null(fake_result(o->server, 10));
 }
 
+TEST(what_an_older_server_does_not_know_is_put_in_older_words_at_once, set_up, tear_down)
+{
+    struct owner *o = *state;
+    struct poll_result died = {.token = 1,
+                               .outcome = OUTCOME_STOPPED,
+                               .error = STR("dead"),
+                               .code = POLL_CODE_SPAWNER_DIED};
+    start(o);
+    for (uint64_t id = 10; id < 14; id++)
+        fake_lease(o->server, id, 1, "{}", "");
+    FAKE_WAIT(o->server, fake_holds(o->server, 13) && o->server->parked != NULL);
+    o->server->older = true;
+    finish(o, 10, 1);
+    for (died.exec_id = 11; died.exec_id < 14; died.exec_id++)
+        session_done(o->session, &died);
+    FAKE_WAIT(o->server, session_pending(o->session) == 0);
+    assert_int_equal(o->server->refusals, 1);
+    assert_int_equal(o->server->result_count, 4);
+    assert_int_equal(fake_result(o->server, 10)->outcome, OUTCOME_SUCCEEDED);
+    assert_true(fake_result(o->server, 10)->result.len > 0);
+    assert_int_equal(fake_result(o->server, 13)->outcome, OUTCOME_FAILED);
+    assert_int_equal(fake_result(o->server, 13)->class, FAILURE_UNKNOWN);
+    assert_true(str_eq(fake_result(o->server, 13)->error, STR("dead")));
+}
+
 TEST(a_drain_ends_when_all_is_told, set_up, tear_down)
 {
     struct owner *o = *state;

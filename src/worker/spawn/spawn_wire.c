@@ -162,7 +162,7 @@ int spawn_receive(int sock, void *ret_message, size_t bytes, int ret_fds[SPAWN_F
         got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (got < 0 && errno == EINTR);
     if (got < 0)
-        return errno == EAGAIN ? EAGAIN : EPIPE;
+        return errno == EAGAIN || errno == ECONNRESET ? errno : EPIPE;
     if (got == 0)
         return EPIPE;
     assert((size_t)got == bytes); /* our own binary is on the other side */

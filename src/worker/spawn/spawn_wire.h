@@ -92,5 +92,6 @@ int spawn_send(int sock, const void *message, size_t bytes, const int *fds, size
                int flags);
 /* Takes one message of exactly `bytes`, without waiting, and up to SPAWN_FDS descriptors, which are
  * the caller's then (close-on-exec; absent ones are -1). ret_fds may be NULL when none are expected.
- * Returns 0, EAGAIN, or EPIPE when the other side is gone. */
+ * Returns 0, EAGAIN, or EPIPE when the other side is gone; before that ECONNRESET, once, when it
+ * went with messages of ours unread: messages of its own may still follow. */
 int spawn_receive(int sock, void *ret_message, size_t bytes, int ret_fds[SPAWN_FDS]);

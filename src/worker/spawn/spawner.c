@@ -146,6 +146,8 @@ static void receive_all(struct spawner *s)
         int error = spawn_receive(s->sock, &event, sizeof(event), NULL);
         if (error == EAGAIN)
             return;
+        if (error == ECONNRESET)
+            continue;
         if (error == 0 && event.kind == SPAWN_ENDED)
             free_place(s, event.id);
         if (error != 0)

@@ -314,6 +314,26 @@ TEST(commands_do_not_outlive_a_killed_spawner, open_nursery, close_nursery)
     assert_int_equal(tmpdir_remove(n->tmp_dir, &err), RC_OK); /* nobody is left to do it */
 }
 
+/* The death of one with unread requests resets the connection; that is told before its words. */
+TEST(what_a_killed_spawner_has_told_is_heard, open_nursery, close_nursery)
+{
+    struct nursery *n = *state;
+    pid_t pid = run_sh_for_pid(n, 1, "echo $$; exit 7");
+    while (kill(pid, 0) == 0) /* until it was reaped; its end is told before the next request */
+        clock_pause_us(1000);
+    run_sh_for_pid(n, 2, "echo $$; exec sleep 1000");
+    kill(spawner_pid(n->spawner), SIGSTOP);
+    spawner_signal(n->spawner, 2, SIGTERM);
+    kill(spawner_pid(n->spawner), SIGKILL);
+    while (!is_dead(n, (uint64_t)spawner_pid(n->spawner))) /* without listening */
+        clock_pause_us(1000);
+    wait_for(n, is_gone, 0);
+    assert_true(has_ended(n, 1));
+    assert_int_equal(wait_for_end(n, 1), 7);
+    struct err err;
+    assert_int_equal(tmpdir_remove(n->tmp_dir, &err), RC_OK);
+}
+
 TEST(the_spawner_is_deaf_to_signals, open_nursery, close_nursery)
 {
     struct nursery *n = *state;
