@@ -14,8 +14,9 @@
  * - printed: when the canonical text has it. A new field is printed IF_SET: documents that are
  *   stored, and the hashes of idempotency keys, must not change by its arrival.
  * - kept: where the stores find it.
- * - filter: which lists it can restrict. A filter by a field in a COLUMN is a matter of the stores'
- *   statements; one in the DOCUMENT is found by reading at most LIST_SCAN_MAX rows a page.
+ * - filter: which lists it can restrict. A filter by a field in the DOCUMENT is found by reading at
+ *   most LIST_SCAN_MAX rows a page, one by an INDEXED field by its index. Fields in a COLUMN are
+ *   members of `struct job_rec`, and the stores have written code for each of them.
  * - since: the version of belfry that knows it.
  * - flag, value: of `belfry submit`, and of `belfry jobs` where there is a filter. NULL: none, or
  *   several that are written by hand.
@@ -114,6 +115,8 @@ enum job_printed {
 
 enum job_kept {
     JOB_KEPT_COLUMN,   /* in a column of the stores as well as in the canonical text */
+    JOB_KEPT_INDEXED,  /* the same; the column has the value as the canonical text has it, or NULL,
+                        * and is there for filters alone */
     JOB_KEPT_DOCUMENT, /* in the canonical text */
     JOB_KEPT_APART,    /* not in the canonical text */
 };

@@ -29,6 +29,14 @@ TEST(what_restricts_executions_has_a_column)
     }
 }
 
+TEST(what_is_indexed_restricts_lists_of_jobs)
+{
+    for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (job_fields[i].kept == JOB_KEPT_INDEXED)
+            assert_int_equal(job_fields[i].filter, JOB_FILTER_JOBS);
+    }
+}
+
 TEST(what_restricts_lists_is_plain_and_kept_with_the_job)
 {
     for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {

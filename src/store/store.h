@@ -188,6 +188,7 @@ struct filter_value {
 #define FILTER_IN_JOBS(code) code
 #define FILTER_IN_BOTH(code) code
 #define FILTER_KEPT_COLUMN(code) code
+#define FILTER_KEPT_INDEXED(code) code
 #define FILTER_KEPT_DOCUMENT(code)
 #define FILTER_KEPT_APART(code)
 #define FILTER_MEMBER(name, kind, bounds, printed, kept, filter, ...)                              \
@@ -196,7 +197,8 @@ struct filter_value {
 /* Which rows a list shows. Empty or zero fields do not restrict. */
 struct filter {
     uint32_t state; /* enum job_state or enum exec_state; EXEC_RUNNING also shows stopping ones */
-    JOB_FIELDS(FILTER_MEMBER) /* jobs only, but for those that job_fields.h allows for both */
+    JOB_FIELDS(FILTER_MEMBER) /* jobs only, but for those that job_fields.h allows for both. Those
+                               * that are INDEXED are as the canonical text has them */
     struct str owner;         /* jobs only */
     struct str tag;           /* jobs only: "key:value" */
     const struct filter_value *document; /* jobs only, and only for store_list_jobs */
@@ -218,6 +220,8 @@ struct filter_column {
 extern const struct filter_column filter_columns[FILTER_COLUMNS];
 struct str filter_column_text(const struct filter *filter, size_t column);
 void filter_column_set(struct filter *filter, size_t column, struct str text);
+/* Whether it is kept INDEXED. */
+bool filter_column_is_indexed(size_t column);
 
 /* Newest first, by id. */
 struct page {

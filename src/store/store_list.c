@@ -23,6 +23,11 @@ void filter_column_set(struct filter *filter, size_t column, struct str text)
     *(struct str *)((char *)filter + filter_columns[column].offset) = text;
 }
 
+bool filter_column_is_indexed(size_t column)
+{
+    return job_fields[filter_columns[column].field].kept == JOB_KEPT_INDEXED;
+}
+
 static bool fits_document(const struct filter *filter, struct str spec)
 {
     for (size_t i = 0; i < filter->document_count; i++) {

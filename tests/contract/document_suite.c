@@ -74,3 +74,56 @@ PROMISE(all_values_of_a_filter_must_fit)
     submit_drafts(w, ids);
     assert_int_equal(walk(w, &(struct filter){.document = values, .document_count = 2}, 50), 0);
 }
+
+/* ---- fields with an index: see JOB_KEPT_INDEXED; none of the list may be one */
+
+/* A job with this value of a field, or with none; every other one has nothing else to tell. */
+static struct job_change indexed_job(struct world *w, struct str key, const char *value)
+{
+    struct job_change job = new_job(w);
+    if (job.job.id % 2 == 0)
+        job.job.name = job.job.team = job.job.tags = job.job.payload = STR("");
+    job.job.spec = value == NULL ? STR("{\"command\":[\"true\"]}")
+                                 : arena_printf(&w->arena, "{\"command\":[\"true\"],\"%.*s\":%s}",
+                                                STR_ARG(key), value);
+    return job;
+}
+
+static size_t count_indexed(struct world *w, size_t column, struct str value)
+{
+    struct filter f = {0};
+    filter_column_set(&f, column, value);
+    return walk(w, &f, 2);
+}
+
+static void check_indexed(struct world *w, size_t column)
+{
+    struct str key = job_fields[filter_columns[column].field].key;
+    struct job_change jobs[] = {indexed_job(w, key, "\"a\""), indexed_job(w, key, "\"a\""),
+                                indexed_job(w, key, "\"a\""), indexed_job(w, key, "\"b\""),
+                                indexed_job(w, key, "\"b\""), indexed_job(w, key, NULL),
+                                indexed_job(w, key, NULL)};
+    world_commit(w, (struct delta){.jobs = jobs, .job_count = COUNT_OF(jobs)});
+    world_reopen(w);
+    assert_int_equal(count_indexed(w, column, STR("\"a\"")), 3);
+    assert_int_equal(count_indexed(w, column, STR("\"b\"")), 2);
+    assert_int_equal(count_indexed(w, column, STR("a")), 0);
+    struct job_change edit = {.kind = CHANGE_UPDATE, .redefined = true, .job = jobs[0].job};
+    edit.job.version++;
+    edit.job.spec = jobs[3].job.spec;
+    world_commit(w, (struct delta){.jobs = &edit, .job_count = 1});
+    assert_int_equal(count_indexed(w, column, STR("\"a\"")), 2);
+    assert_int_equal(count_indexed(w, column, STR("\"b\"")), 3);
+    struct filter f = {.queue = STR("none")};
+    filter_column_set(&f, column, STR("\"b\""));
+    assert_int_equal(walk(w, &f, 2), 0);
+}
+
+PROMISE(jobs_are_found_by_the_fields_that_have_an_index)
+{
+    struct world *w = *state;
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (filter_column_is_indexed(i))
+            check_indexed(w, i);
+    }
+}

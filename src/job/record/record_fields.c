@@ -1,4 +1,6 @@
 #include "job/record/record_fields.h"
+#include "job/job_fields.h"
+#include "job/spec_scan.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -36,3 +38,32 @@ RECORD(operation, operation_rec, OPERATION_FIELDS)
 RECORD(waiter, waiter_rec, WAITER_FIELDS)
 RECORD(permit, permit_rec, PERMIT_FIELDS)
 RECORD(rejected, rejected_rec, REJECTED_FIELDS)
+
+/* ---- fields of documents that have a column for filters */
+
+#define INDEXED_KEPT_COLUMN(row)
+#define INDEXED_KEPT_INDEXED(row) row
+#define INDEXED_KEPT_DOCUMENT(row)
+#define INDEXED_KEPT_APART(row)
+#define INDEXED_FIELD(name) {.column = #name, .group = FIELD_EDIT, .kind = FIELD_TEXT},
+#define INDEXED_ROW(name, kind, bounds, printed, kept, ...) INDEXED_KEPT_##kept(INDEXED_FIELD(name))
+
+/* With a row behind the last one, since an array cannot be empty. */
+static const struct field indexed_items[] = {JOB_FIELDS(INDEXED_ROW){0}};
+const struct fields job_indexed_fields = {.items = indexed_items,
+                                          .len = COUNT_OF(indexed_items) - 1};
+
+struct str job_indexed_value(const struct job_rec *job, size_t field)
+{
+    assert(field < job_indexed_fields.len);
+    return spec_scan(job->spec, str_c(job_indexed_fields.items[field].column));
+}
+
+bool job_has_indexed(const struct job_rec *job)
+{
+    for (size_t i = 0; i < job_indexed_fields.len; i++) {
+        if (job_indexed_value(job, i).len > 0)
+            return true;
+    }
+    return false;
+}

@@ -172,3 +172,10 @@ extern const struct fields operation_fields;
 extern const struct fields waiter_fields;
 extern const struct fields permit_fields;
 extern const struct fields rejected_fields;
+
+/* The fields of a document that are kept INDEXED (job/job_fields.h), in the order of that list.
+ * There is no struct of them: the values are read from the job's canonical text. */
+extern const struct fields job_indexed_fields;
+/* The value of one of them, as the canonical text has it; empty: the job has none. */
+struct str job_indexed_value(const struct job_rec *job, size_t field);
+bool job_has_indexed(const struct job_rec *job);

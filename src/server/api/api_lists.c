@@ -44,26 +44,41 @@ static void only_of(struct filter *f, uint64_t job_id)
     f->job_id = job_id == 0 ? 1 : job_id;
 }
 
-/* Filters by fields of a job that have a column. */
+/* Filters by fields of a job that are columns of its record. */
 static void read_columns(struct request *r)
 {
     for (size_t i = 0; i < FILTER_COLUMNS; i++) {
         struct str text;
-        if (http_request_param(r->http, job_fields[filter_columns[i].field].key, &text))
+        if (!filter_column_is_indexed(i) &&
+            http_request_param(r->http, job_fields[filter_columns[i].field].key, &text))
             filter_column_set(&r->list.filter, i, text);
     }
 }
 
-/* Filters by fields that only its document has. */
+/* False when no index has it. A job without the field is in none. */
+static bool set_indexed(struct filter *f, enum job_field_id id, struct str value)
+{
+    size_t i = 0;
+    if (job_fields[id].kept != JOB_KEPT_INDEXED || str_eq(value, STR("null")))
+        return false;
+    while (filter_columns[i].field != id)
+        i++;
+    filter_column_set(f, i, value);
+    return true;
+}
+
+/* Filters by the other fields, as its document has them. */
 static void read_document(struct request *r, struct field_errors *errors)
 {
     VEC(struct filter_value) values = {0};
     for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
         struct str text;
-        if (job_fields[i].filter == JOB_FILTER_NO || job_fields[i].kept != JOB_KEPT_DOCUMENT ||
+        if (job_fields[i].filter == JOB_FILTER_NO || job_fields[i].kept == JOB_KEPT_COLUMN ||
             !http_request_param(r->http, job_fields[i].key, &text))
             continue;
         struct str value = spec_filter_value((enum job_field_id)i, text, r->arena, errors);
+        if (set_indexed(&r->list.filter, (enum job_field_id)i, value))
+            continue;
         *VEC_PUSH(r->arena, &values) = (struct filter_value){job_fields[i].key, value};
     }
     r->list.filter.document = values.items;

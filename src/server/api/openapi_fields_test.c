@@ -36,25 +36,29 @@ static const struct json *part(const struct json *at, const char *const *keys)
 
 #define PART(...) part(&api, (const char *const[]){__VA_ARGS__, NULL})
 
-static void assert_has(const struct json *properties, bool want, struct str key)
+static const struct json *properties_of(const char *schema)
 {
-    if ((json_get(properties, key) != NULL) != want)
-        fail_msg("%.*s %s", STR_ARG(key), want ? "is missing" : "does not belong there");
+    return PART("components", "schemas", schema, "properties");
+}
+
+static void assert_has(const char *schema, bool want, struct str key)
+{
+    if ((json_get(properties_of(schema), key) != NULL) != want)
+        fail_msg("src/web/openapi.json: the schema %s %s the field %.*s of src/job/job_fields.h",
+                 schema, want ? "lacks" : "must not have", STR_ARG(key));
 }
 
 TEST(the_schema_of_documents_has_every_field_and_no_other)
 {
-    const struct json *properties = PART("components", "schemas", "JobDocument", "properties");
     for (size_t i = 0; i < JOB_FIELD_COUNT; i++)
-        assert_has(properties, true, job_fields[i].key);
-    assert_int_equal(properties->count, JOB_FIELD_COUNT);
+        assert_has("JobDocument", true, job_fields[i].key);
+    assert_int_equal(properties_of("JobDocument")->count, JOB_FIELD_COUNT);
 }
 
 TEST(the_schema_of_definitions_has_what_is_kept_with_the_job)
 {
-    const struct json *properties = PART("components", "schemas", "JobDefinition", "properties");
     for (size_t i = 0; i < JOB_FIELD_COUNT; i++)
-        assert_has(properties, job_fields[i].kept != JOB_KEPT_APART, job_fields[i].key);
+        assert_has("JobDefinition", job_fields[i].kept != JOB_KEPT_APART, job_fields[i].key);
 }
 
 /* Parameters are named where they are defined: {"$ref": "#/components/parameters/Queue"}. */
@@ -73,15 +77,21 @@ static bool takes(const struct json *parameters, struct str name)
     return false;
 }
 
+static void assert_takes(const char *path, struct str name)
+{
+    if (!takes(PART("paths", path, "get", "parameters"), name))
+        fail_msg("src/web/openapi.json: GET %s lacks the parameter %.*s, a filter of "
+                 "src/job/job_fields.h",
+                 path, STR_ARG(name));
+}
+
 TEST(lists_take_a_parameter_for_each_filter)
 {
-    const struct json *jobs = PART("paths", "/api/v1/jobs", "get", "parameters");
-    const struct json *runs = PART("paths", "/api/v1/executions", "get", "parameters");
     for (size_t i = 0; i < JOB_FIELD_COUNT; i++) {
         if (job_fields[i].filter != JOB_FILTER_NO)
-            assert_true(takes(jobs, job_fields[i].key));
+            assert_takes("/api/v1/jobs", job_fields[i].key);
         if (job_fields[i].filter == JOB_FILTER_BOTH)
-            assert_true(takes(runs, job_fields[i].key));
+            assert_takes("/api/v1/executions", job_fields[i].key);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "base/plant.h"
+#include "job/spec_scan.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -175,12 +176,23 @@ static bool tag_fits(struct str wanted, struct str tags)
     return wanted.len == 0;
 }
 
+static bool indexed_fit(const struct filter *f, const struct job_rec *job)
+{
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (filter_column_is_indexed(i) &&
+            !text_fits(filter_column_text(f, i),
+                       spec_scan(job->spec, job_fields[filter_columns[i].field].key)))
+            return false;
+    }
+    return true;
+}
+
 static bool job_fits(const struct filter *f, const struct job_rec *job)
 {
     return (f->state == 0 || f->state == job->state) && text_fits(f->queue, job->queue) &&
            text_fits(f->owner, job->owner) && text_fits(f->team, job->team) &&
            text_fits(f->name, job->name) && tag_fits(f->tag, job->tags) &&
-           created_fits(f, job->created_ms);
+           created_fits(f, job->created_ms) && indexed_fit(f, job);
 }
 
 static bool exec_fits(const struct filter *f, const struct exec_rec *exec)

@@ -75,7 +75,7 @@ void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_
     use->type = type;
     use->fields = types;
     use->field_count = strlen(types);
-    use->count++; /* the last one: whatever follows goes into it */
+    use->records_at = use->count++; /* what follows goes into it, or into columns */
 }
 
 static void put_array_head(char *at, uint32_t type, size_t rows)
@@ -92,8 +92,8 @@ static void seal_records(struct pg_call *use)
 {
     assert(use->at == 0 && "a row was not filled to its end");
     put_array_head(use->records->bytes, use->pg->types[use->type], use->rows);
-    use->values[use->count - 1] = use->records->bytes;
-    use->lengths[use->count - 1] = (int)use->records->len;
+    use->values[use->records_at] = use->records->bytes;
+    use->lengths[use->records_at] = (int)use->records->len;
 }
 
 void pg_call_seal(struct pg_call *use)
@@ -112,6 +112,14 @@ void pg_call_seal(struct pg_call *use)
 
 /* ---- values */
 
+static void next_place(struct pg_call *use)
+{
+    if (++use->at == use->field_count + use->column_count) {
+        use->at = 0;
+        use->rows++;
+    }
+}
+
 /* A record is its length and how many fields it has; each of those its type, its length and its bytes. */
 static char *record_room(struct pg_call *use, char type, size_t bytes)
 {
@@ -125,11 +133,9 @@ static char *record_room(struct pg_call *use, char type, size_t bytes)
     char *at = column_room(arena, records, 8 + bytes);
     put_be32(at, oid_of(type));
     put_be32(at + 4, (uint32_t)bytes);
-    if (++use->at == use->field_count) {
+    if (use->at + 1 == use->field_count)
         put_be32(records->bytes + use->row_at, (uint32_t)(records->len - use->row_at - 4));
-        use->at = 0;
-        use->rows++;
-    }
+    next_place(use);
     return at + 8;
 }
 
@@ -137,7 +143,7 @@ static char *record_room(struct pg_call *use, char type, size_t bytes)
 static char *room(struct pg_call *use, char type, size_t bytes)
 {
     struct arena *arena = &use->pg->arena;
-    if (use->records != NULL)
+    if (use->at < use->field_count)
         return record_room(use, type, bytes);
     if (use->columns == NULL) {
         assert(use->count < USE_PARAMS_MAX);
@@ -146,15 +152,12 @@ static char *room(struct pg_call *use, char type, size_t bytes)
         use->lengths[use->count++] = (int)bytes;
         return at;
     }
-    struct pg_column *column = &use->columns[use->at];
+    struct pg_column *column = &use->columns[use->at - use->field_count];
     assert(column->type == type);
     (void)type;
     char *at = column_room(arena, column, 4 + bytes);
     put_be32(at, (uint32_t)bytes);
-    if (++use->at == use->column_count) {
-        use->at = 0;
-        use->rows++;
-    }
+    next_place(use);
     return at + 4;
 }
 
@@ -217,7 +220,7 @@ void pg_uuid(struct pg_call *use, struct str hex)
 
 void pg_null(struct pg_call *use)
 {
-    if (use->records != NULL) {
+    if (use->at < use->field_count) {
         put_be32(record_room(use, use->fields[use->at], 0) - 4, UINT32_MAX);
         return;
     }
@@ -227,7 +230,7 @@ void pg_null(struct pg_call *use)
         use->lengths[use->count++] = 0;
         return;
     }
-    char *at = room(use, use->columns[use->at].type, 0);
+    char *at = room(use, use->columns[use->at - use->field_count].type, 0);
     put_be32(at - 4, UINT32_MAX); /* a length of -1 */
 }
 

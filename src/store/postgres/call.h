@@ -25,10 +25,11 @@ struct pg_call {
 
     struct pg_column *columns; /* NULL while parameters are plain ones */
     size_t column_count;
-    size_t at; /* the column to be filled next, or the field of a record */
+    size_t at; /* the field of the record to be filled next, or behind those the column */
     size_t rows;
 
     struct pg_column *records; /* NULL: none. One array, of this type: */
+    size_t records_at;         /* which parameter they are */
     enum pg_type type;
     const char *fields; /* their types */
     size_t field_count;

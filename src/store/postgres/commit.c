@@ -5,6 +5,7 @@
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- jobs: many at a time, a statement for each kind of change */
@@ -38,10 +39,28 @@ static size_t count_jobs(const struct delta *delta, bool (*is)(const struct job_
     return count;
 }
 
+/* The types of these columns, and of one for each field that is kept INDEXED. */
+static const char *and_indexed(struct pg *pg, const char *types)
+{
+    size_t len = strlen(types);
+    char *all = arena_bytes(&pg->arena, len + job_indexed_fields.len + 1);
+    memcpy(all, types, len);
+    memset(all + len, 't', job_indexed_fields.len);
+    all[len + job_indexed_fields.len] = '\0';
+    return all;
+}
+
+static void put_indexed(struct pg_call *use, const struct job_rec *job)
+{
+    for (size_t i = 0; i < job_indexed_fields.len; i++)
+        pg_text_or_null(use, job_indexed_value(job, i));
+}
+
 static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
     struct pg_call *use = pg_call(pg, Q_INSERT_JOBS);
     pg_records(use, PG_NEW_JOB, "iiitttttiiiiittt", count);
+    pg_columns(use, and_indexed(pg, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
         if (!is_special(&delta->jobs[i]))
@@ -62,6 +81,7 @@ static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
         pg_text(use, delta->jobs[i].step);
         pg_text(use, job->spec);
         pg_text(use, job->payload);
+        put_indexed(use, job);
     }
 }
 
@@ -114,7 +134,7 @@ static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count
 {
     struct pg_call *use = pg_call(pg, Q_REDEFINE_JOBS);
     pg_u64(use, count);
-    pg_columns(use, "itttitt", count);
+    pg_columns(use, and_indexed(pg, "itttitt"), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
         if (!is_redefined(&delta->jobs[i]))
@@ -126,6 +146,7 @@ static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count
         pg_i64(use, job->changed_ms);
         pg_text(use, job->spec);
         pg_text(use, job->payload);
+        put_indexed(use, job);
     }
 }
 

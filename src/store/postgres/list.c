@@ -28,6 +28,26 @@ static void bind_window(struct pg_call *use, const struct window *w)
     pg_i64(use, w->scan_max);
 }
 
+/* The same, with the values of fields that have an index between its parameters. */
+static void bind_found(struct pg_call *use, const struct filter *filter, const struct window *w)
+{
+    pg_u64(use, w->id_min);
+    pg_u64(use, w->id_end);
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (list_has_index(i))
+            pg_text_or_null(use, list_found_by(filter, i));
+    }
+    pg_i64(use, w->scan_max);
+}
+
+static void bind_indexed(struct pg_call *use, const struct filter *filter)
+{
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (filter_column_is_indexed(i))
+            pg_text_or_null(use, filter_column_text(filter, i));
+    }
+}
+
 static void bind_created(struct pg_call *use, const struct filter *filter)
 {
     pg_i64(use, filter->created_after_ms);
@@ -54,8 +74,10 @@ static struct pg_call *use_jobs(struct pg *pg, const enum query lists[JOB_LISTS]
 {
     enum job_list list = job_list_of(filter);
     struct pg_call *use = pg_call(pg, lists[list]);
-    if (list == JOB_LIST_NAMED)
-        pg_text(use, filter->name);
+    if (list == JOB_LIST_FOUND) {
+        bind_found(use, filter, w);
+        return use;
+    }
     if (list == JOB_LIST_IN_STATE)
         pg_i64(use, filter->state);
     bind_window(use, w);
@@ -65,13 +87,14 @@ static struct pg_call *use_jobs(struct pg *pg, const enum query lists[JOB_LISTS]
 static struct pg_call *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
                                 size_t limit, struct arena *arena)
 {
-    static const enum query lists[JOB_LISTS] = {Q_LIST_JOBS, Q_LIST_JOBS_NAMED,
+    static const enum query lists[JOB_LISTS] = {Q_LIST_JOBS, Q_LIST_JOBS_FOUND,
                                                 Q_LIST_JOBS_IN_STATE};
     struct pg_call *use = use_jobs(pg, lists, filter, w);
     pg_i64(use, filter->state);
     pg_text_or_null(use, filter->queue);
     pg_text_or_null(use, filter->owner);
     pg_text_or_null(use, filter->team);
+    bind_indexed(use, filter);
     pg_text_or_null(use, list_tag(filter, arena));
     bind_created(use, filter);
     pg_u64(use, limit + 1);
@@ -100,7 +123,7 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
                            const struct page *page, struct arena *arena, struct job_page *ret_page,
                            struct err *err)
 {
-    static const enum query edges[JOB_LISTS] = {Q_EDGE_JOBS, Q_EDGE_JOBS_NAMED,
+    static const enum query edges[JOB_LISTS] = {Q_EDGE_JOBS, Q_EDGE_JOBS_FOUND,
                                                 Q_EDGE_JOBS_IN_STATE};
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct pg_call *edge = NULL;

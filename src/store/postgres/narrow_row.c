@@ -1,4 +1,5 @@
 #include "store/postgres/narrow_row.h"
+#include "job/record/record_fields.h"
 #include "store/usage_text.h"
 
 bool plain_job(const struct job_change *change)
@@ -6,7 +7,8 @@ bool plain_job(const struct job_change *change)
     const struct job_rec *job = &change->job;
     return change->kind == CHANGE_INSERT && job->version == 1 && job->state == JOB_ACTIVE &&
            job->finished_ms == 0 && job->changed_ms == 0 &&
-           job->name.len + job->team.len + job->tags.len + job->payload.len == 0;
+           job->name.len + job->team.len + job->tags.len + job->payload.len == 0 &&
+           !job_has_indexed(job);
 }
 
 bool plain_exec(const struct exec_rec *exec)

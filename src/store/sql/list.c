@@ -57,10 +57,29 @@ struct window window_of_execs(const struct filter *filter, const struct page *pa
 
 /* ---- filters */
 
+bool list_has_index(size_t column)
+{
+    return filter_columns[column].field == JOB_FIELD_name || filter_column_is_indexed(column);
+}
+
+/* FILTER_COLUMNS: none. */
+static size_t finding_column(const struct filter *filter)
+{
+    size_t i = 0;
+    while (i < FILTER_COLUMNS && !(list_has_index(i) && filter_column_text(filter, i).len > 0))
+        i++;
+    return i;
+}
+
+struct str list_found_by(const struct filter *filter, size_t column)
+{
+    return column == finding_column(filter) ? filter_column_text(filter, column) : STR("");
+}
+
 enum job_list job_list_of(const struct filter *filter)
 {
-    if (filter->name.len > 0)
-        return JOB_LIST_NAMED;
+    if (finding_column(filter) < FILTER_COLUMNS)
+        return JOB_LIST_FOUND;
     bool many = filter->state == JOB_ACTIVE || filter->state == JOB_COMPLETED;
     return filter->state == 0 || many ? JOB_LIST_ALL : JOB_LIST_IN_STATE;
 }

@@ -27,9 +27,14 @@ struct window window_of_execs(const struct filter *filter, const struct page *pa
 
 /* ---- filters */
 
-/* By which index jobs are found: of a name, in a state that few jobs have, else all. */
-enum job_list { JOB_LIST_ALL, JOB_LIST_NAMED, JOB_LIST_IN_STATE, JOB_LISTS };
+/* By which index jobs are found: of a field, in a state that few jobs have, else all. */
+enum job_list { JOB_LIST_ALL, JOB_LIST_FOUND, JOB_LIST_IN_STATE, JOB_LISTS };
 enum job_list job_list_of(const struct filter *filter);
+/* Whether the field of a column of the filter has an index: the name, and what is kept INDEXED. */
+bool list_has_index(size_t column);
+/* JOB_LIST_FOUND: the value of such a field where jobs are found by it, which is the first that the
+ * filter has; else empty. */
+struct str list_found_by(const struct filter *filter, size_t column);
 
 /* The same for executions: of a job, or of an end that is seldom; most executions are completed. */
 enum exec_list { EXEC_LIST_ALL, EXEC_LIST_OF_JOB, EXEC_LIST_IN_STATE, EXEC_LISTS };

@@ -47,7 +47,7 @@ static void add_fields(struct buf *text, const struct statement_piece *piece)
         if (!field_is_in(field, piece->group) ||
             (piece->form == FIELDS_SET && field->group == FIELD_KEY))
             continue;
-        if (count > 0)
+        if (count > 0 || piece->comma)
             buf_add(text, STR(", "));
         count++;
         add_field(text, piece, field, piece->skip + count);

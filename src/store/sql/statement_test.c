@@ -37,6 +37,16 @@ TEST(fields_of_a_record_become_columns_and_parameters)
     assert_string_equal(text_of(&arena, piece), "$2::text[], $3::bigint[], $4::bigint[]");
 }
 
+TEST(a_comma_stands_in_front_of_fields_only)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct fields none = {.items = rate_fields.items};
+    struct statement_piece piece = {.fields = &rate_fields, .comma = true};
+    assert_string_equal(text_of(&arena, piece), ", key, next_us, interval_us");
+    piece.fields = &none;
+    assert_string_equal(text_of(&arena, piece), "");
+}
+
 TEST(a_key_is_never_set)
 {
     CLEANUP(arena_free) struct arena arena = {0};

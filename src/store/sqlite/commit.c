@@ -19,6 +19,12 @@ static enum rc insert_document(struct db *db, const struct job_rec *job, struct 
     return stmt_done(&stmt, err);
 }
 
+static void bind_indexed(struct stmt *stmt, const struct job_rec *job)
+{
+    for (size_t i = 0; i < job_indexed_fields.len; i++)
+        stmt_text_or_null(stmt, job_indexed_value(job, i));
+}
+
 /* Where they are small the job's own row has them; else it has NULLs. */
 static bool bind_document(struct stmt *stmt, const struct job_rec *job)
 {
@@ -52,6 +58,7 @@ static enum rc insert_job(struct db *db, const struct job_change *change, struct
     stmt_i64(&stmt, job->changed_ms);
     stmt_text(&stmt, change->step);
     bool apart = bind_document(&stmt, job);
+    bind_indexed(&stmt, job);
     TRY(stmt_done(&stmt, err));
     return apart ? insert_document(db, job, err) : RC_OK;
 }
@@ -67,6 +74,7 @@ static enum rc redefine_job(struct db *db, const struct job_rec *job, struct err
     stmt_text(&stmt, job->tags);
     stmt_i64(&stmt, job->changed_ms);
     bool apart = bind_document(&stmt, job);
+    bind_indexed(&stmt, job);
     stmt_u64(&stmt, job->id);
     TRY(stmt_on_one(&stmt, "job", job->id, err));
     return apart ? insert_document(db, job, err) : RC_OK;

@@ -28,6 +28,26 @@ static void bind_window(struct stmt *stmt, const struct window *w)
     stmt_i64(stmt, w->scan_max);
 }
 
+/* The same, with the values of fields that have an index between its parameters. */
+static void bind_found(struct stmt *stmt, const struct filter *filter, const struct window *w)
+{
+    stmt_u64(stmt, w->id_min);
+    stmt_u64(stmt, w->id_end);
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (list_has_index(i))
+            stmt_text_or_null(stmt, list_found_by(filter, i));
+    }
+    stmt_i64(stmt, w->scan_max);
+}
+
+static void bind_indexed(struct stmt *stmt, const struct filter *filter)
+{
+    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
+        if (filter_column_is_indexed(i))
+            stmt_text_or_null(stmt, filter_column_text(filter, i));
+    }
+}
+
 static void bind_created(struct stmt *stmt, const struct filter *filter)
 {
     stmt_i64(stmt, filter->created_after_ms);
@@ -52,8 +72,10 @@ static struct stmt job_stmt(struct db *db, const enum sql lists[JOB_LISTS],
 {
     enum job_list list = job_list_of(filter);
     struct stmt stmt = db_stmt(db, lists[list]);
-    if (list == JOB_LIST_NAMED)
-        stmt_text(&stmt, filter->name);
+    if (list == JOB_LIST_FOUND) {
+        bind_found(&stmt, filter, w);
+        return stmt;
+    }
     if (list == JOB_LIST_IN_STATE)
         stmt_i64(&stmt, filter->state);
     bind_window(&stmt, w);
@@ -65,7 +87,7 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
                          size_t limit, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    static const enum sql lists[JOB_LISTS] = {SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED,
+    static const enum sql lists[JOB_LISTS] = {SQL_LIST_JOBS, SQL_LIST_JOBS_FOUND,
                                               SQL_LIST_JOBS_IN_STATE};
     CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, filter, w);
     VEC(struct job_rec) jobs = {0};
@@ -73,6 +95,7 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
     stmt_text_or_null(&stmt, filter->queue);
     stmt_text_or_null(&stmt, filter->owner);
     stmt_text_or_null(&stmt, filter->team);
+    bind_indexed(&stmt, filter);
     stmt_text_or_null(&stmt, list_tag(filter, arena));
     bind_created(&stmt, filter);
     while (jobs.len <= limit) {
@@ -93,7 +116,7 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    static const enum sql edges[JOB_LISTS] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED,
+    static const enum sql edges[JOB_LISTS] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_FOUND,
                                               SQL_EDGE_JOBS_IN_STATE};
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
     int64_t drift_ms;

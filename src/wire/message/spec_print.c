@@ -262,6 +262,7 @@ static void put_breaker(struct json_writer *w, const struct spec *spec)
 #define PRINTS_RECURS_SET(is_set) recurs && (is_set)
 
 #define KEPT_COLUMN(statement) statement
+#define KEPT_INDEXED(statement) statement
 #define KEPT_DOCUMENT(statement) statement
 #define KEPT_APART(statement)
 

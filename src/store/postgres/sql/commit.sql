@@ -2,9 +2,10 @@
 
 -- name: insert_jobs
 INSERT INTO belfry.job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
-    finished_ms, last_exec, changed_ms, trail, spec, payload, first_exec, told)
+    finished_ms, last_exec, changed_ms, trail, spec, payload{, job_indexed.columns}, first_exec,
+    told)
 SELECT n.*, last_exec, 0
-FROM unnest($1::belfry.new_job[]) n;
+FROM unnest($1::belfry.new_job[]{, job_indexed.arrays 2}) n;
 
 -- name: insert_plain_jobs
 INSERT INTO belfry.job ({plain_job.columns})
@@ -41,8 +42,9 @@ SELECT {met_all} FROM changed;
 -- Behind update_jobs: what an edit changes and nothing else does.
 WITH changed AS (
     UPDATE belfry.job j
-    SET {job_edit.set n}
-    FROM unnest({job_edit.arrays 2}) n ({job_edit.columns})
+    SET {job_edit.set n}{, job_indexed.set n}
+    FROM unnest({job_edit.arrays 2}{, job_indexed.arrays 9})
+        n ({job_edit.columns}{, job_indexed.columns})
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = n.id OFFSET 0) f
     WHERE j.ctid = f.at
     RETURNING 1)

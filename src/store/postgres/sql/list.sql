@@ -29,6 +29,12 @@ LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
     AND (:tag::text IS NULL OR strpos(j.tags, :tag::text) > 0)
     AND j.created_ms >= :created_after_ms AND j.created_ms < :created_before_ms
 
+-- token: jobs_found
+-- By the index of one field. A value that is NULL finds nothing, so a field with an index of its own
+-- adds UNION ALL and a SELECT.
+SELECT * FROM belfry.job WHERE {in_window} AND name = :found_name::text
+    ORDER BY id DESC
+
 -- token: job.in_state
 -- Jobs that are neither active nor completed. Either the job's own row says so, …
 state = :in_state::bigint AND state <> {JOB_ACTIVE} AND {in_window}
@@ -78,17 +84,15 @@ ORDER BY j.id DESC LIMIT :limit;
 -- name: edge_jobs
 SELECT id FROM belfry.job WHERE {in_window} ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
 
--- name: list_jobs_named
+-- name: list_jobs_found
 SELECT {job.listed}
-FROM (SELECT * FROM belfry.job WHERE name = :name AND {in_window}
-    ORDER BY id DESC LIMIT :scan_max) j
+FROM ({jobs_found} LIMIT :scan_max) j
 {job.end}
 WHERE {job.fits}
 ORDER BY j.id DESC LIMIT :limit;
 
--- name: edge_jobs_named
-SELECT id FROM belfry.job WHERE name = :name AND {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+-- name: edge_jobs_found
+SELECT id FROM ({jobs_found} LIMIT 1 OFFSET :scan_max::bigint - 1) j;
 
 -- name: list_jobs_in_state
 -- A job may have several executions that ended so: a window of :scan_max rows of each kind has

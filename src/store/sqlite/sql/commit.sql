@@ -2,9 +2,9 @@
 
 -- name: insert_job
 INSERT INTO job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
-    finished_ms, last_exec, first_exec, changed_ms, trail, spec, payload)
+    finished_ms, last_exec, first_exec, changed_ms, trail, spec, payload{, job_indexed.columns})
 VALUES (:id, :version, :state, :name, :queue, :owner, :team, :tags, :priority, :created_ms,
-    :finished_ms, :last_exec, :last_exec, :changed_ms, :step, :spec, :payload);
+    :finished_ms, :last_exec, :last_exec, :changed_ms, :step, :spec, :payload{, job_indexed.values});
 
 -- name: insert_document
 INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
@@ -23,7 +23,7 @@ WHERE id = :id;
 -- name: redefine_job
 -- Beside update_job, in the same turn: what an edit changes and nothing else does.
 UPDATE job
-SET {job_edit.set :}
+SET {job_edit.set :}{, job_indexed.set :}
 WHERE id = :id;
 
 -- name: delete_document

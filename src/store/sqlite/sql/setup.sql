@@ -62,11 +62,11 @@ SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue
     j.changed_ms, j.last_exec,
     coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) AS spec,
     coalesce(j.payload, (SELECT d.payload FROM document d WHERE d.job_id = j.id)) AS payload,
-    j.trail || coalesce(h.job_step, '') AS trail
+    j.trail || coalesce(h.job_step, '') AS trail{, job_indexed.columns j}
 FROM job j
 LEFT JOIN history h ON h.id = j.last_exec AND h.job_state IS NOT NULL AND j.last_exec <> j.told;
 CREATE TEMP VIEW job_row AS
-SELECT {job.columns}
+SELECT {job.columns}{, job_indexed.columns}
 FROM job_full;
 CREATE TEMP VIEW live_load AS
 SELECT {exec.columns},
