@@ -91,8 +91,12 @@ void checkpoints_sweep(struct output_log *t)
     struct moment now = clock_now();
     if (now.boot_ms < t->sweep_ms)
         return;
+    if (tail_deletes_nothing(t, now)) {
+        t->sweep_ms = now.boot_ms + DELETIONS_LOOK_MS;
+        return;
+    }
     int64_t before_ms = now.wall_ms - (int64_t)t->server->options->logs_keep_ms;
-    if (!tail_deletes_nothing(t, now) && sweep_page(t, before_ms, &err) != RC_OK) {
+    if (sweep_page(t, before_ms, &err) != RC_OK) {
         log_warn("old checkpoints could not be deleted", "error", err.text, NULL);
         t->sweep_after = 0;
     }

@@ -103,9 +103,12 @@ static void trim(struct output_log *t)
     struct moment now = clock_now();
     if (now.boot_ms < t->trim_ms)
         return;
+    if (tail_deletes_nothing(t, now)) {
+        t->trim_ms = now.boot_ms + DELETIONS_LOOK_MS;
+        return;
+    }
     int64_t before_ms = now.wall_ms - (int64_t)t->server->options->logs_keep_ms;
-    if (!tail_deletes_nothing(t, now) &&
-        t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
+    if (t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
         log_warn("old output could not be deleted", "error", err.text, NULL);
     t->trim_ms = clock_boot_ms() + (count == TRIM_MAX ? TRIM_AGAIN_MS : TRIM_REST_MS);
 }
