@@ -2,8 +2,8 @@
  *
  * scripts/embed writes the C source during the build and the Makefile says which files. A single
  * file becomes `const char NAME[]` and `const size_t NAME_len`; a folder becomes a table of these,
- * in the order of the file names, closed by an entry whose name is NULL. Code that uses one declares
- * it `extern` beside its use:
+ * in the order of the file names, closed by an entry whose name is NULL. Code that uses one
+ * declares it `extern` beside its use:
  *
  *     extern const char openapi_json[];
  *     extern const size_t openapi_json_len;

@@ -10,18 +10,18 @@
 
 enum rc {
     RC_OK = 0,
-    RC_INVALID,   /* bad input: the caller must change it */
-    RC_TOO_LARGE, /* over a named limit */
-    RC_NOT_FOUND, /* no such thing */
-    RC_CONFLICT,  /* exists already, or is in a state that forbids this */
-    RC_REUSED,    /* a key that stands for something else */
-    RC_PENDING,   /* the same was asked before and is being decided */
-    RC_STOPPING,  /* what is in the way is being stopped: try again when it has ended */
-    RC_STALE,     /* an old token, poll number or version: somebody was faster */
-    RC_DENIED,    /* not allowed */
-    RC_BUSY,      /* try again later: a bounded thing is full */
-    RC_LIMITED, /* the same, but waiting does not help: somebody has to make room, or raise a limit */
-    RC_FULL,    /* no room on the disk */
+    RC_INVALID,     /* bad input: the caller must change it */
+    RC_TOO_LARGE,   /* over a named limit */
+    RC_NOT_FOUND,   /* no such thing */
+    RC_CONFLICT,    /* exists already, or is in a state that forbids this */
+    RC_REUSED,      /* a key that stands for something else */
+    RC_PENDING,     /* the same was asked before and is being decided */
+    RC_STOPPING,    /* what is in the way is being stopped: try again when it has ended */
+    RC_STALE,       /* an old token, poll number or version: somebody was faster */
+    RC_DENIED,      /* not allowed */
+    RC_BUSY,        /* try again later: a bounded thing is full */
+    RC_LIMITED,     /* the same, but waiting does not help: make room, or raise a limit */
+    RC_FULL,        /* no room on the disk */
     RC_UNSUPPORTED, /* a feature that is not there */
     RC_TIMEOUT,     /* waited long enough */
     RC_UNREACHABLE, /* the other side cannot be reached */

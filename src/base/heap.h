@@ -45,8 +45,8 @@ static inline const struct heap_item *heap_min(const struct heap *h)
 typedef bool heap_accept(const void *arg, struct heap_node *node);
 const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, const void *arg);
 
-/* How many come before this item, which need not be in the heap; stops counting at max, and looks at
- * no more than some four times as many. */
+/* How many come before this item, which need not be in the heap; stops counting at max, and looks
+ * at no more than some four times as many. */
 size_t heap_count_before(const struct heap *h, const struct heap_item *item, size_t max);
 
 static inline bool heap_holds(const struct heap_node *node)

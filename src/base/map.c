@@ -22,8 +22,8 @@ void map_seed(uint64_t seed)
     secret_factor = rng_next(&rng) | 1;
 }
 
-/* Both halves of the product count, and both factors are secret: keys that differ in a few bits, whichever
- * they are, go to places that nobody can foretell. */
+/* Both halves of the product count, and both factors are secret: keys that differ in a few bits,
+ * whichever they are, go to places that nobody can foretell. */
 static uint64_t mix(uint64_t key)
 {
     unsigned __int128 product = (unsigned __int128)(key ^ secret_add) * secret_factor;
@@ -52,7 +52,8 @@ static bool crowded(size_t len, size_t cap)
     return (len + 1) * 4 > cap * 3;
 }
 
-/* Far from being crowded when it has half as many places, so that what comes and goes moves nothing. */
+/* Far from being crowded when it has half as many places, so that what comes and goes moves
+ * nothing. */
 static bool sparse(size_t len, size_t cap)
 {
     return cap > SHRINK_CAP && len < cap / 8;

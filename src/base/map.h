@@ -5,14 +5,14 @@
  * values; a strmap borrows its keys, which must live as long as the entry (usually inside the
  * value). Both grow with what is in them, and shrink again when hardly anything is.
  *
- * In which order a walk meets the entries is another in each process: whatever follows from the order of a walk (a
- * decision, a list, an id) has to be sorted first. */
+ * In which order a walk meets the entries is another in each process: whatever follows from the
+ * order of a walk (a decision, a list, an id) has to be sorted first. */
 #pragma once
 #include "base/str.h"
 
-/* Makes the places of keys differ from those in other processes, so that nobody who chooses keys can choose
- * such that all have the same place. Before the first map is made; a program that does not call it has the
- * same places each time. */
+/* Makes the places of keys differ from those in other processes, so that nobody who chooses keys
+ * can choose such that all have the same place. Before the first map is made; a program that does
+ * not call it has the same places each time. */
 void map_seed(uint64_t seed);
 
 struct map_slot {

@@ -177,8 +177,8 @@ static int64_t cpu_us(void)
     return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
-/* Numbers that a xor-shift and a multiplication by a constant, whatever is added before, take to places
- * with the same low bits: they differ at the top alone. */
+/* Numbers that a xor-shift and a multiplication by a constant, whatever is added before, take to
+ * places with the same low bits: they differ at the top alone. */
 static int64_t numbers_us(size_t count)
 {
     struct map map = {0};
@@ -191,8 +191,8 @@ static int64_t numbers_us(size_t count)
 
 enum { BLOCKS = 14, BLOCK = 2 };
 
-/* Texts of which every two words either differ in the top bit of the first and what that becomes in the
- * second, or not at all: a chain of such steps gives all of them one hash. */
+/* Texts of which every two words either differ in the top bit of the first and what that becomes in
+ * the second, or not at all: a chain of such steps gives all of them one hash. */
 static int64_t texts_us(size_t count)
 {
     uint64_t(*texts)[BLOCKS * BLOCK] = calloc(count, sizeof *texts);
@@ -213,7 +213,8 @@ static int64_t texts_us(size_t count)
     return took_us;
 }
 
-/* What is quadratic takes 64 times as long for 8 times as many; the best of three, since others work, too. */
+/* What is quadratic takes 64 times as long for 8 times as many; the best of three, since others
+ * work, too. */
 static void assert_linear(int64_t (*story_us)(size_t))
 {
     int64_t few_us = INT64_MAX;

@@ -85,7 +85,8 @@ static enum rc set_value(struct walk *w, const struct opt *opt, const char *valu
     return err_set(w->err, RC_UNSUPPORTED, "--%s is not supported by this version yet", opt->name);
 }
 
-/* Of two values one would be dropped without a word, and the command would do what nobody asked for. */
+/* Of two values one would be dropped without a word, and the command would do what nobody asked
+ * for. */
 static enum rc refuse_second(struct walk *w, const struct opt *opt)
 {
     bool *given = &w->given[opt - w->opts->table];

@@ -65,8 +65,8 @@ struct opts {
 };
 
 /* Reads argv[1] and on; argv[0] is the command. *values holds the defaults before and what was
- * given after. RC_INVALID with a sentence that names the option when something is unknown or wrong, or
- * when an option that takes one value is given twice; RC_UNSUPPORTED for OPT_LATER. */
+ * given after. RC_INVALID with a sentence that names the option when something is unknown or wrong,
+ * or when an option that takes one value is given twice; RC_UNSUPPORTED for OPT_LATER. */
 enum rc opts_parse(const struct opts *opts, int argc, char *const *argv, void *values,
                    struct opt_words *ret_words, struct arena *arena, struct err *err);
 

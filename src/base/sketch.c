@@ -1,7 +1,7 @@
 #include "base/sketch.h"
 
-/* Values below SKETCH_STEPS have a bucket each. Above, the highest set bit says which power of two it
- * is, and the three bits behind that which eighth of it. */
+/* Values below SKETCH_STEPS have a bucket each. Above, the highest set bit says which power of two
+ * it is, and the three bits behind that which eighth of it. */
 size_t sketch_bucket(uint64_t value)
 {
     if (value < SKETCH_STEPS)

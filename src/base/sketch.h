@@ -1,9 +1,9 @@
 /* sketch.h - quantiles of many durations, in a kilobyte, without keeping them.
  *
  * Counts fall into buckets that grow with the value, eight to every power of two: what is read back
- * is off by at most one part in sixteen (6.25 %), and exact below eight. Two sketches that are added
- * up are the sketch of all values together, in any order: so jobs make a queue, and days a month.
- * Plain values; a zeroed struct is empty. */
+ * is off by at most one part in sixteen (6.25 %), and exact below eight. Two sketches that are
+ * added up are the sketch of all values together, in any order: so jobs make a queue, and days a
+ * month. Plain values; a zeroed struct is empty. */
 #pragma once
 
 #include <stddef.h>

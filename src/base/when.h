@@ -8,9 +8,10 @@
 
 enum { WHEN_TEXT_MAX = 32 };
 
-/* Now, by both clocks that decisions need. What people mean by time (due at 03:00) goes by the
- * wall clock, which may be set back and forth (job/time/timeline.h); how long something may last (a lease, a parked poll)
- * goes by the boot clock, which only ever goes on, also while the machine sleeps. */
+/* Now, by both clocks that decisions need. What people mean by time (due at 03:00) goes by the wall
+ * clock, which may be set back and forth (job/time/timeline.h); how long something may last (a
+ * lease, a parked poll) goes by the boot clock, which only ever goes on, also while the machine
+ * sleeps. */
 struct moment {
     int64_t wall_ms;
     int64_t boot_ms;
@@ -26,8 +27,8 @@ struct moment {
 /* "2026-11-16T03:00:00.000Z"; ret_text holds WHEN_TEXT_MAX. What lies beyond the years 0 to 9999 is
  * written as their first or last moment. */
 struct str when_format(char *ret_text, int64_t at_ms);
-/* "2026-11-16T04:00:00.000+01:00": the same moment as clocks show it that are so far ahead of UTC, to
- * the minute. */
+/* "2026-11-16T04:00:00.000+01:00": the same moment as clocks show it that are so far ahead of UTC,
+ * to the minute. */
 struct str when_format_local(char *ret_text, int64_t at_ms, int32_t offset_s);
 /* RFC 3339 with 'T' (or 't' or a space) and 'Z' or an offset; fractions of any length. */
 enum rc when_parse(struct str text, int64_t *ret_ms, struct err *err);

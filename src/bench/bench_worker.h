@@ -1,9 +1,10 @@
 /* bench_worker.h - the worker process of a benchmark: `belfry bench --role worker`.
  *
- * It knows one handler, ROLE_HANDLER, which does nothing and succeeds, unless it is to fail. What it sees it says in
- * notes, a line each on standard output. A job whose payload says when it was sent gets a note of
- * its own, at once, with how long it took to get here; all others are only counted, and told some
- * hundred times a second, so that telling costs nothing. SIGTERM drains it. */
+ * It knows one handler, ROLE_HANDLER, which does nothing and succeeds, unless it is to fail. What
+ * it sees it says in notes, a line each on standard output. A job whose payload says when it was
+ * sent gets a note of its own, at once, with how long it took to get here; all others are only
+ * counted, and told some hundred times a second, so that telling costs nothing. SIGTERM drains
+ * it. */
 #pragma once
 #include "base/buf.h"
 
@@ -11,7 +12,8 @@
 /* The member of the payload with the moment of sending, on clock_mono_us's clock, which is the same
  * for all processes of one machine. */
 #define ROLE_SENT "sent_us"
-/* The same for a job with a moment of its own: when it was due. It is told with the counted ones. */
+/* The same for a job with a moment of its own: when it was due. It is told with the counted
+ * ones. */
 #define ROLE_DUE "due_us"
 /* A number of the job's own, from 1 on, for a job that recurs: each of its runs is told with the
  * counted ones, with the slot it is for and how late after that it was called. */

@@ -1,9 +1,9 @@
 /* commands.h - jobs that run a command, against running the same program without belfry.
  *
- * Both run FORKS_PROGRAM, which does nothing, as many at once. The jobs are submitted, leased, forked
- * by the worker's spawner in a session of their own with pipes for their output, reaped, reported
- * and kept; half of the bare loop of forks.h runs before them and half after, so that company on
- * the machine slows down both. */
+ * Both run FORKS_PROGRAM, which does nothing, as many at once. The jobs are submitted, leased,
+ * forked by the worker's spawner in a session of their own with pipes for their output, reaped,
+ * reported and kept; half of the bare loop of forks.h runs before them and half after, so that
+ * company on the machine slows down both. */
 #pragma once
 #include "bench/load.h"
 

@@ -29,8 +29,8 @@ struct database {
     struct ledger before; /* what was there when we came */
 };
 
-/* As in ledger.c. The partition's turns are not counted: a server writes one row per commit and sweeps old
- * ones. */
+/* As in ledger.c. The partition's turns are not counted: a server writes one row per commit and
+ * sweeps old ones. */
 static const char sql_totals[] =
     "SELECT (SELECT count(*) FROM belfry.job), (SELECT count(*) FROM belfry.live),"
     " (SELECT count(*) FROM belfry.attempt WHERE outcome <> 7)"

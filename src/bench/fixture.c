@@ -268,8 +268,8 @@ static bool server_listens(const void *arg)
     return host->url.len > 0;
 }
 
-/* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody. The
- * keys are in the directory of the first one. */
+/* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody.
+ * The keys are in the directory of the first one. */
 static enum rc start_server(struct fixture *s, const struct fixture_options *options,
                             struct err *err)
 {

@@ -1,4 +1,5 @@
-/* fixture.h - a server or several, and perhaps a worker, put up for one measurement and taken down after it.
+/* fixture.h - a server or several, and perhaps a worker, put up for one measurement and taken down
+ * after it.
  *
  * All are processes of their own (child.h) in a temporary directory. The fixture owns the loop on
  * which the measurement's clients live, and hides it: a measurement says what it waits for and goes
@@ -46,7 +47,8 @@ struct fixture_usage {
 
 struct fixture;
 
-/* Servers and worker are there and know each other when it returns, and the servers have equal shares. */
+/* Servers and worker are there and know each other when it returns, and the servers have equal
+ * shares. */
 enum rc fixture_open(const struct fixture_options *options, struct fixture **ret_stage,
                      struct err *err);
 /* Kills what still runs and removes the directory. */

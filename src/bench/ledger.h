@@ -1,7 +1,8 @@
 /* ledger.h - what a database really holds.
  *
  * Clients and workers count what they were told. Whether that is true is asked of the file itself,
- * read-only and with SQL of its own: the code that wrote the rows is not asked to vouch for them. */
+ * read-only and with SQL of its own: the code that wrote the rows is not asked to vouch for
+ * them. */
 #pragma once
 #include "base/err.h"
 #include "job/state.h"
@@ -18,15 +19,15 @@ struct ledger {
 /* data_dir is a server's. May be called while the server runs. */
 enum rc ledger_read(const char *data_dir, struct ledger *ret_ledger, struct err *err);
 
-/* What there must be: jobs with one execution each, completed in one attempt or still waiting, as long
- * as nothing is said about failures and further attempts. */
+/* What there must be: jobs with one execution each, completed in one attempt or still waiting, as
+ * long as nothing is said about failures and further attempts. */
 struct ledger_truth {
     uint64_t completed;
     uint64_t waiting;
     uint64_t failed;     /* for good */
     uint64_t more_tries; /* attempts, beyond one for each that completed */
-    /* So many jobs that recur instead, run `completed` times in all. What waits and what was skipped
-     * when nobody ran them any more is then as it may be. */
+    /* So many jobs that recur instead, run `completed` times in all. What waits and what was
+     * skipped when nobody ran them any more is then as it may be. */
     uint64_t recurring;
 };
 

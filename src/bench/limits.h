@@ -1,9 +1,10 @@
 /* limits.h - what limits cost that hold nothing back.
  *
- * Rounds of jobs with a concurrency limit and a rate by key, in a queue with a limit of its own, all
- * far above what is reached, take turns with rounds of jobs without any, on one server: so company
- * on the machine slows down both. The others have a description as long as what the limits take to
- * say, since bytes that are read and kept are no cost of limits. The first of a pair is a limited one every other time. */
+ * Rounds of jobs with a concurrency limit and a rate by key, in a queue with a limit of its own,
+ * all far above what is reached, take turns with rounds of jobs without any, on one server: so
+ * company on the machine slows down both. The others have a description as long as what the limits
+ * take to say, since bytes that are read and kept are no cost of limits. The first of a pair is a
+ * limited one every other time. */
 #pragma once
 #include "bench/load.h"
 

@@ -27,7 +27,7 @@ struct load {
     struct hist answer_us; /* from sending a request to its answer */
 };
 
-/* Runs the plan against the fixture's server until everything sent was answered. Anything but success
- * is an error: a benchmark of refusals would be a fast one. */
+/* Runs the plan against the fixture's server until everything sent was answered. Anything but
+ * success is an error: a benchmark of refusals would be a fast one. */
 enum rc load_run(struct fixture *fixture, const struct load_plan *plan, struct load *ret_load,
                  struct err *err);

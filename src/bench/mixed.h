@@ -1,16 +1,18 @@
-/* mixed.h - jobs of all kinds, in two equal parts; the second one, if asked, beside a transaction held open.
+/* mixed.h - jobs of all kinds, in two equal parts; the second one, if asked, beside a transaction
+ * held open.
  *
- * Life measures jobs that are alike, which go together through everything. Here they differ: several queues,
- * priorities and sizes of payload, keys of three sorts, and one in ten fails the first time. PostgreSQL keeps
- * every row that a held transaction might still want, so each change leaves a dead row behind, in the heap
- * and in each index: a statement that looks at them is slower with every turn.
+ * Life measures jobs that are alike, which go together through everything. Here they differ:
+ * several queues, priorities and sizes of payload, keys of three sorts, and one in ten fails the
+ * first time. PostgreSQL keeps every row that a held transaction might still want, so each change
+ * leaves a dead row behind, in the heap and in each index: a statement that looks at them is slower
+ * with every turn.
  *
- * The second part meets tables that the first one has filled, and is slower for that alone. The cost of a held
- * transaction is therefore the second part of `held` against the second part of `mixed`, each on a database of
- * its own.
+ * The second part meets tables that the first one has filled, and is slower for that alone. The
+ * cost of a held transaction is therefore the second part of `held` against the second part of
+ * `mixed`, each on a database of its own.
  *
- * Before each part the tables are analyzed while nothing is under way, as autovacuum does sooner or later: the
- * planner then thinks that hardly anything lives there. */
+ * Before each part the tables are analyzed while nothing is under way, as autovacuum does sooner or
+ * later: the planner then thinks that hardly anything lives there. */
 #pragma once
 #include "bench/load.h"
 

@@ -1,8 +1,8 @@
 /* rescue.h - from the last word of a worker to another one running what it had.
  *
  * Some workers are given jobs, confirm them, and are never heard of again; they die one after the
- * other. Then a worker comes that waits for work, and what it is called for, and when, tells how long
- * after the end of its lease each run was given to another. */
+ * other. Then a worker comes that waits for work, and what it is called for, and when, tells how
+ * long after the end of its lease each run was given to another. */
 #pragma once
 #include "bench/fixture.h"
 #include "bench/hist.h"

@@ -1,9 +1,9 @@
 /* schedules.h - how late jobs start that recur every minute, many of them.
  *
  * Each has a second of the minute of its own, so that as many are due in every second. They are
- * submitted first; from the next whole minute on the worker's notes are kept, and after some minutes
- * every slot of every job must have been run exactly once. The wall clock decides what is due, so
- * the lateness goes by it, in whole milliseconds rounded up. */
+ * submitted first; from the next whole minute on the worker's notes are kept, and after some
+ * minutes every slot of every job must have been run exactly once. The wall clock decides what is
+ * due, so the lateness goes by it, in whole milliseconds rounded up. */
 #pragma once
 #include "bench/load.h"
 

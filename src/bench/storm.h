@@ -1,7 +1,7 @@
 /* storm.h - many jobs that fail and are tried again: what an attempt costs, and how retries arrive.
  *
- * First as many jobs that succeed, to compare with; then those that fail, with the retry policy that
- * every job has by default. */
+ * First as many jobs that succeed, to compare with; then those that fail, with the retry policy
+ * that every job has by default. */
 #pragma once
 #include "bench/load.h"
 

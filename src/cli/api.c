@@ -218,9 +218,9 @@ static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t l
     return api_get(cli, path, ret_page, err);
 }
 
-/* A page of up to *page_max items, or `left` when that is less (0: all of them). When the things on it
- * are so large that the server does not put them into one answer, or we do not read it, fewer are asked
- * for, from then on. */
+/* A page of up to *page_max items, or `left` when that is less (0: all of them). When the things on
+ * it are so large that the server does not put them into one answer, or we do not read it, fewer
+ * are asked for, from then on. */
 static enum rc get_fitting_page(struct cli *cli, const struct api_list *list, uint64_t left,
                                 struct str cursor, uint64_t *page_max, struct json *ret_page,
                                 struct err *err)

@@ -147,7 +147,8 @@ static const struct pair *env_of(struct reader *r)
 
 /* ---- comments */
 
-/* An entry that somebody switched off, or the titles of the columns, as Debian's crontab has them. */
+/* An entry that somebody switched off, or the titles of the columns, as Debian's crontab has
+ * them. */
 static bool is_no_prose(struct str text)
 {
     static const struct cron_options plain = {.seconds = false};

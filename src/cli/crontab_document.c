@@ -3,9 +3,9 @@
 
 enum { DOCUMENT_BYTES_MAX = 1 << 26 }; /* above all that fits into a crontab, escaped */
 
-/* A job's payload is JSON, but cron's input is plain text. So a shell stands in front that feeds it:
- * what $2 stands for in a here-document is text and nothing else, and exec leaves one process with
- * its own exit code. The here-document ends the last line itself. */
+/* A job's payload is JSON, but cron's input is plain text. So a shell stands in front that feeds
+ * it: what $2 stands for in a here-document is text and nothing else, and exec leaves one process
+ * with its own exit code. The here-document ends the last line itself. */
 static void put_fed_command(struct json_writer *w, const struct crontab_entry *entry)
 {
     json_str(w, STR("/bin/sh"));

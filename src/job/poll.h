@@ -131,8 +131,8 @@ struct poll_reply {
      * and no other engine of this one, gives the same. 0: from a server of an older version, or in
      * a provisional reply. */
     uint64_t heard_as;
-    /* This server may not decide now, and another may be about to: no stops, leases, verdicts or drain,
-     * and `owned` is empty. Only what is named in `kept` is renewed. */
+    /* This server may not decide now, and another may be about to: no stops, leases, verdicts or
+     * drain, and `owned` is empty. Only what is named in `kept` is renewed. */
     bool provisional;
     const struct poll_held *kept;
     size_t kept_count;

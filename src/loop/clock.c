@@ -131,8 +131,8 @@ int64_t clock_wall_ms(void)
 }
 
 /* Both go from one millisecond to the next at the same instant, or what is 200 ms apart by the one
- * could be 199 by the other. The boot clock comes second: a step in between belongs to the next moment,
- * and no moment has a part of one. */
+ * could be 199 by the other. The boot clock comes second: a step in between belongs to the next
+ * moment, and no moment has a part of one. */
 struct moment clock_now(void)
 {
     struct timeline line = look();

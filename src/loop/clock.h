@@ -3,15 +3,16 @@
  * `job/` and `engine/` are handed a time; whoever hands it over gets it here. Which clock a number
  * comes from is part of the call's name, because mixing them is a bug that tests do not find.
  *
- * In a server wall time is a timeline (job/time/timeline.h): the boot clock plus an offset that was accepted,
- * by samples of this machine's own clock or of the database's. Other programs just ask the machine. */
+ * In a server wall time is a timeline (job/time/timeline.h): the boot clock plus an offset that was
+ * accepted, by samples of this machine's own clock or of the database's. Other programs just ask
+ * the machine. */
 #pragma once
 
 #include "base/when.h"
 #include "job/time/timeline.h"
 
-/* Milliseconds since 1970: what people and other machines mean by time. In a server it jumps with an
- * accepted step only. */
+/* Milliseconds since 1970: what people and other machines mean by time. In a server it jumps with
+ * an accepted step only. */
 int64_t clock_wall_ms(void);
 /* The same by this machine's own clock, whatever it says. */
 int64_t clock_own_wall_ms(void);
@@ -31,8 +32,8 @@ int64_t clock_own_offset_us(int64_t *ret_boot_us);
 /* Whether the system says that its clock is synchronised (adjtimex). */
 bool clock_own_is_synced(void);
 
-/* Wall time is this timeline from now on. Until the first call it is what this machine says. One thread
- * calls it. */
+/* Wall time is this timeline from now on. Until the first call it is what this machine says. One
+ * thread calls it. */
 void clock_go_by(const struct timeline *line);
 bool clock_is_sure(void);
 struct timeline_steps clock_steps(void);

@@ -10,9 +10,9 @@
 enum rc file_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text,
                   struct err *err);
 
-/* Makes a file with one line in dir, which only its owner can read, in the place of one that is there. It is
- * there whole or not at all, also after a power cut. A link that someone left under its name is not followed:
- * what it leads to stays as it is. */
+/* Makes a file with one line in dir, which only its owner can read, in the place of one that is
+ * there. It is there whole or not at all, also after a power cut. A link that someone left under
+ * its name is not followed: what it leads to stays as it is. */
 enum rc file_write_secret(const char *dir, const char *name, struct str line, struct err *err);
 
 /* The key to show a server: what stands in `path` when that is not NULL, else BELFRY_TOKEN, else

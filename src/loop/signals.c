@@ -28,8 +28,9 @@ struct signals *signals_new(uv_loop_t *loop, signals_handler *on_signal, void *a
     s->on_signal = on_signal;
     s->arg = arg;
     /* For the thread sanitizer, which keeps signals aside in a record that it makes when a thread
-     * first waits. That of gcc 12 loses a signal that arrives meanwhile, as SIGTERM did for a server
-     * that had just said it was ready. So wait for nothing, before there is anything to lose. */
+     * first waits. That of gcc 12 loses a signal that arrives meanwhile, as SIGTERM did for a
+     * server that had just said it was ready. So wait for nothing, before there is anything to
+     * lose. */
     poll(NULL, 0, 0);
     signal(SIGPIPE, SIG_IGN); /* cannot fail: the number is right */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report, as a full disk */

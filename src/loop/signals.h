@@ -11,7 +11,8 @@ struct signals;
 
 typedef void signals_handler(void *arg, int signum);
 
-/* The loop's thread must not have the signals blocked. The loop keeps running until signals_free. */
+/* The loop's thread must not have the signals blocked. The loop keeps running until
+ * signals_free. */
 struct signals *signals_new(uv_loop_t *loop, signals_handler *on_signal, void *arg);
 /* Gives the signals back to their defaults. The loop must run once more. NULL is fine. */
 void signals_free(struct signals *s);

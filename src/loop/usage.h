@@ -12,6 +12,6 @@ int usage_help(const struct opts *opts, void (*more)(struct buf *out));
 /* Says on stderr what is wrong and where to read on. Returns USAGE_EXIT. */
 int usage_refuse(const struct opts *opts, const struct err *err);
 
-/* A copy of the arguments, for the command to read. In the originals, which everybody on this machine can
- * see (ps), passwords within URLs become stars. */
+/* A copy of the arguments, for the command to read. In the originals, which everybody on this
+ * machine can see (ps), passwords within URLs become stars. */
 char **usage_take_args(int argc, char **argv, struct arena *arena);

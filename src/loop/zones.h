@@ -23,7 +23,8 @@ void zones_free(struct zones *zones);
 void zones_trust_ms(struct zones *zones, int64_t ms);
 
 /* Looks at the files of all zones that were ever asked for, and tells of each zone that was handed
- * out before and has other rules now; twice, since one may still be on its way to who is told. One whose file is gone or broken stays as it was. */
+ * out before and has other rules now; twice, since one may still be on its way to who is told. One
+ * whose file is gone or broken stays as it was. */
 void zones_refresh(struct zones *zones,
                    void (*on_newer)(void *arg, const struct zone *old, const struct zone *newer),
                    void *arg);

@@ -34,9 +34,10 @@ struct local_worker {
     void *arg;
 };
 
-/* Whether this process was started as a worker with this lock. The number in a lock may be that of a
- * worker that is dead, while its spawner still cleans up and holds the lock, and by now of somebody
- * else altogether. Arguments are what a process that is not dumpable shows to others of its user. */
+/* Whether this process was started as a worker with this lock. The number in a lock may be that of
+ * a worker that is dead, while its spawner still cleans up and holds the lock, and by now of
+ * somebody else altogether. Arguments are what a process that is not dumpable shows to others of
+ * its user. */
 static bool is_worker(const struct local_worker *w, pid_t pid)
 {
     char path[64];
@@ -70,8 +71,8 @@ static bool is_stopped(pid_t pid)
     return name_end != NULL && strncmp(name_end, ") T", 3) == 0;
 }
 
-/* Whoever stopped it, a job perhaps: nothing runs without it, nobody takes its place while it holds the
- * lock, and it would never leave. */
+/* Whoever stopped it, a job perhaps: nothing runs without it, nobody takes its place while it holds
+ * the lock, and it would never leave. */
 static void wake(pid_t holder)
 {
     if (holder <= 0 || !is_stopped(holder))
@@ -111,8 +112,8 @@ static void exec_path(const char *path, const char *const *argv, char *const *en
     execve(path, args.out, env);
 }
 
-/* What is ours it is told by its arguments, and with the database it has no business, unless its jobs have.
- * The array is made before the fork and serves as long as the server lives. */
+/* What is ours it is told by its arguments, and with the database it has no business, unless its
+ * jobs have. The array is made before the fork and serves as long as the server lives. */
 static char *const *worker_env(const char *job_env, struct arena *arena)
 {
     const struct str list = str_c(job_env);

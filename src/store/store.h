@@ -20,17 +20,17 @@
 #include "job/partition.h"
 #include "job/record/record.h"
 
-/* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one. An epoch
- * grows with every owner; 0 for what is not ours. */
+/* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
+ * An epoch grows with every owner; 0 for what is not ours. */
 struct ownership {
     uint32_t partitions; /* of the whole store */
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
-    /* Leases that a partition comes with may be alive at workers although nobody names them: for unsure_ms by
-     * the partition's row, counted from its next load, and until unsure_until_ms by this process' boot clock;
-     * 0: for a plain term. Its former owner was last known to be alive at alive_ms, by the same clock;
-     * 0: until it was loaded. */
+    /* Leases that a partition comes with may be alive at workers although nobody names them: for
+     * unsure_ms by the partition's row, counted from its next load, and until unsure_until_ms by
+     * this process' boot clock; 0: for a plain term. Its former owner was last known to be alive at
+     * alive_ms, by the same clock; 0: until it was loaded. */
     int64_t unsure_ms[PARTITIONS_MAX];
     int64_t unsure_until_ms[PARTITIONS_MAX];
     int64_t alive_ms[PARTITIONS_MAX];
@@ -84,20 +84,21 @@ struct logs;
 struct member;
 
 struct store_ops {
-    /* Takes all partitions that are free (that nobody has, or nobody who has a row) for node (a name
-     * that no other server start has), raising their epochs. A turn that was under way on this handle is
-     * forgotten. Where there are other servers, a member takes and gives back from then on. */
+    /* Takes all partitions that are free (that nobody has, or nobody who has a row) for node (a
+     * name that no other server start has), raising their epochs. A turn that was under way on this
+     * handle is forgotten. Where there are other servers, a member takes and gives back from then
+     * on. */
     enum rc (*own)(struct store *, struct str node, struct ownership *ret_owned, struct err *);
     /* Begins the turn's transaction under the owner's epoch, takes claims and answers all
      * questions, in arena (jobs without payload and trail, executions without result and trail).
      * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took a
      * partition since. After any failure the transaction is gone.
      *
-     * ASK_INBOX tells what is there and was not deleted; a store that others write to must not look at
-     * what it has seen to be gone again and again, so it remembers where the rounds of each sort began.
-     * But a row may become visible after one with a higher id, days later: that place comes with the
-     * gaps that were open then. It moves on only when a round begins with INBOX_ON, and is forgotten
-     * when partitions are taken. Rows that make no sense are left out, as everywhere. */
+     * ASK_INBOX tells what is there and was not deleted; a store that others write to must not look
+     * at what it has seen to be gone again and again, so it remembers where the rounds of each sort
+     * began. But a row may become visible after one with a higher id, days later: that place comes
+     * with the gaps that were open then. It moves on only when a round begins with INBOX_ON, and is
+     * forgotten when partitions are taken. Rows that make no sense are left out, as everywhere. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
     /* spec and payload of a job, inside the turn's transaction or outside of any; with an exec_id
@@ -105,16 +106,16 @@ struct store_ops {
     enum rc (*fetch)(struct store *, uint64_t job_id, uint64_t exec_id, struct arena *,
                      struct str *ret_spec, struct str *ret_payload, struct err *);
     /* Keeps the whole delta and the claims taken by admit, or nothing, and ends the transaction
-     * (begins one first when admit was not called). Durable when it returns RC_OK. RC_FULL, RC_BUSY,
-     * RC_IO, RC_DEPOSED: nothing was kept. RC_CONFLICT: neither, since the delta does not fit; it
-     * adds what exists or changes what does not. RC_UNKNOWN: settle says what became of it.
+     * (begins one first when admit was not called). Durable when it returns RC_OK. RC_FULL,
+     * RC_BUSY, RC_IO, RC_DEPOSED: nothing was kept. RC_CONFLICT: neither, since the delta does not
+     * fit; it adds what exists or changes what does not. RC_UNKNOWN: settle says what became of it.
      *
      * An update of a job changes version, state, priority, finished_ms and last_exec; one that is
      * redefined also queue, tags, changed_ms, spec and payload. One of an execution changes all but
      * what it was born with (job, queue, priority, retry_of, slot, created), which every change
-     * repeats; one that is moved also queue, priority, slot and nominal time. A step is appended to the trail. An attempt that is told again takes the
-     * place of the first. A turn that took no claim and changes nothing is not written at all, and
-     * its number is not remembered. */
+     * repeats; one that is moved also queue, priority, slot and nominal time. A step is appended to
+     * the trail. An attempt that is told again takes the place of the first. A turn that took no
+     * claim and changes nothing is not written at all, and its number is not remembered. */
     enum rc (*commit)(struct store *, const struct ownership *, const struct delta *, struct err *);
     /* Forgets what admit did in this turn. Harmless when there is nothing. */
     void (*abort)(struct store *);
@@ -123,13 +124,15 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Of what is owned: hands over the clock (when something was kept about it), counters, queues, teams, rates, operations, workers, calendars, and every unfinished
-     * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
-     * schedule, or is held by a calendar), by id, each right behind its job (which comes as often as it has executions),
-     * as brief as admit gives them; then the dependencies that wait. Text in the records is valid during the call of
-     * the sink only. A row that does not parse is reported through log_warn and left out.
-     * Permits come before the executions, by (key, exec_id), and waiters behind the dependencies, by
-     * (upstream, exec_id). The inbox is not loaded: it is asked for. */
+    /* Of what is owned: hands over the clock (when something was kept about it), counters, queues,
+     * teams, rates, operations, workers, calendars, and every unfinished execution whose due_ms is
+     * at most until_ms (or that waits for no moment, or for another attempt of a job with a
+     * schedule, or is held by a calendar), by id, each right behind its job (which comes as often
+     * as it has executions), as brief as admit gives them; then the dependencies that wait. Text in
+     * the records is valid during the call of the sink only. A row that does not parse is reported
+     * through log_warn and left out. Permits come before the executions, by (key, exec_id), and
+     * waiters behind the dependencies, by (upstream, exec_id). The inbox is not loaded: it is asked
+     * for. */
     enum rc (*load)(struct store *, const struct ownership *, int64_t until_ms,
                     const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
@@ -153,15 +156,16 @@ struct store_ops {
     void (*close)(struct store *);
 };
 
-/* How long whoever uses the writing side can wait for a store that does not answer. All zero: as long as the
- * store itself. A store that cannot be cut off, or that waits for a disk only, need not look at it. */
+/* How long whoever uses the writing side can wait for a store that does not answer. All zero: as
+ * long as the store itself. A store that cannot be cut off, or that waits for a disk only, need not
+ * look at it. */
 struct store_patience {
-    int64_t
-        ask_ms; /* questions and the like, within a turn and before its commit, are given up as RC_BUSY */
-    /* Called now and then while the store waits (ten times a second), but not before a commit, from the calling
-     * thread: somebody else may be waiting for that thread. It must not use the store. Where it is set,
-     * a connection that is missing is not waited for: RC_BUSY, until there is one. False: nobody has time any
-     * more, and what is waited for is given up (a commit that was sent: RC_UNKNOWN). */
+    int64_t ask_ms; /* questions within a turn, before its commit, are given up as RC_BUSY */
+    /* Called now and then while the store waits (ten times a second), but not before a commit, from
+     * the calling thread: somebody else may be waiting for that thread. It must not use the store.
+     * Where it is set, a connection that is missing is not waited for: RC_BUSY, until there is one.
+     * False: nobody has time any more, and what is waited for is given up (a commit that was sent:
+     * RC_UNKNOWN). */
     bool (*on_wait)(void *arg);
     void *arg;
 };
@@ -173,8 +177,8 @@ struct store {
 
 /* ---- reading: short transactions, a page at a time */
 
-/* Rows a page may look at, some 10 ms, or 100 when all must come from a disk; then it ends early. Rows that
- * are found by an index lie far apart, and each may be a read of its own. */
+/* Rows a page may look at, some 10 ms, or 100 when all must come from a disk; then it ends early.
+ * Rows that are found by an index lie far apart, and each may be a read of its own. */
 enum { LIST_SCAN_MAX = 10000, LIST_SPARSE_MAX = 1000 };
 
 /* A value that the document of a job must have. */
@@ -302,14 +306,14 @@ struct reader_ops {
     enum rc (*letter)(struct reader *, uint64_t exec_id, struct arena *,
                       struct letter_rec *ret_letter, struct err *);
     /* Those that fit, before a place in their order (all zero: from the newest), newest first. Ends
-     * early when scan_max were looked at, or when the sink has enough. A store that finds letters of
-     * one queue, name, kind or job by an index looks at no others. *ret_next: where to go on; all
-     * zero when this was the end. */
+     * early when scan_max were looked at, or when the sink has enough. A store that finds letters
+     * of one queue, name, kind or job by an index looks at no others. *ret_next: where to go on;
+     * all zero when this was the end. */
     enum rc (*letters)(struct reader *, const struct letter_filter *, struct letter_place before,
                        size_t scan_max, letter_sink *sink, void *arg, struct letter_place *ret_next,
                        struct err *);
-    /* Those that fit, of the newest scan_max in its span of time, by their fingerprints: at most max
-     * groups, the largest first, then the one with the newest letter. */
+    /* Those that fit, of the newest scan_max in its span of time, by their fingerprints: at most
+     * max groups, the largest first, then the one with the newest letter. */
     enum rc (*letter_groups)(struct reader *, const struct letter_filter *, size_t scan_max,
                              size_t max, struct arena *, struct letter_groups *ret_groups,
                              struct err *);
@@ -388,12 +392,11 @@ struct logs {
 
 /* ---- other servers, in a store that they share
  *
- * Each server has one row, which it renews every second. Whether one has fallen
- * silent is for those who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms
- * is a mark of one beat (its age by that clock only says for whom nothing is left lying), and what is done to a
- * silent server is done only while its row has that very mark.
- * A server that could not renew must stop deciding in time, counted on its own boot clock from when it sent the
- * renewal. */
+ * Each server has one row, which it renews every second. Whether one has fallen silent is for those
+ * who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms is a mark
+ * of one beat (its age by that clock only says for whom nothing is left lying), and what is done to
+ * a silent server is done only while its row has that very mark. A server that could not renew must
+ * stop deciding in time, counted on its own boot clock from when it sent the renewal. */
 
 struct node_rec {
     struct str name;    /* unique among those that are there */
@@ -412,8 +415,8 @@ struct node_rec {
     struct str replaces;
 };
 
-/* A node that does not say how long it keeps leases alive is believed to do so for as long as we would, and
- * this. */
+/* A node that does not say how long it keeps leases alive is believed to do so for as long as we
+ * would, and this. */
 enum { NODE_UNSAID_MS = 30000 };
 
 struct partition_rec {
@@ -436,29 +439,32 @@ struct cluster_view {
 };
 
 struct member_ops {
-    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server has our name, neither the
-     * one that we replace nor one whose newest beat is lapsed_ms (0: none is known to be silent); the view is
-     * read all the same, so that it can be watched. RC_DEPOSED: somebody else's row has taken the place of
-     * ours. */
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server has our name,
+     * neither the one that we replace nor one whose newest beat is lapsed_ms (0: none is known to
+     * be silent); the view is read all the same, so that it can be watched. RC_DEPOSED: somebody
+     * else's row has taken the place of ours. */
     enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lapsed_ms, struct arena *,
                      struct cluster_view *ret_view, struct err *);
-    /* Takes those in wanted that are free, of the start that we replace, or whose owner has no row or has not
-     * renewed since this view (in which somebody found it silent), raising their epochs; adds what it got to *own, with the floors. A silent owner may
-     * keep leases alive for its grace and a lease: unsure_ms becomes at least that (of its numbers and
-     * ours the larger ones count, and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else
-     * unsure_ms is as the row has it. */
+    /* Takes those in wanted that are free, of the start that we replace, or whose owner has no row
+     * or has not renewed since this view (in which somebody found it silent), raising their epochs;
+     * adds what it got to *own, with the floors. A silent owner may keep leases alive for its grace
+     * and a lease: unsure_ms becomes at least that (of its numbers and ours the larger ones count,
+     * and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else unsure_ms is
+     * as the row has it. */
     enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted,
                     const struct cluster_view *view, struct ownership *own, struct err *);
-    /* The view says that turns were lost: the store has gone back to an earlier state (a standby that lagged
-     * has taken over). Gives all that is ours by the store new epochs and token floors, and the settings a
-     * new version, each far from those that were lost and would come again; *own becomes what it says.
-     * Until then every commit is refused with RC_DEPOSED, and so is every one under the epochs of before. */
+    /* The view says that turns were lost: the store has gone back to an earlier state (a standby
+     * that lagged has taken over). Gives all that is ours by the store new epochs and token floors,
+     * and the settings a new version, each far from those that were lost and would come again; *own
+     * becomes what it says. Until then every commit is refused with RC_DEPOSED, and so is every one
+     * under the epochs of before. */
     enum rc (*recover)(struct member *, const struct node_rec *me, struct ownership *own,
                        struct err *);
-    /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
-     * any more. */
+    /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide
+     * about them any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
-    /* Leases that nobody has confirmed are left in none of those: unsure_ms becomes 0, also in *own. */
+    /* Leases that nobody has confirmed are left in none of those: unsure_ms becomes 0, also in
+     * *own. */
     enum rc (*ensure)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
     /* Gives everything back and deletes our row. */
     enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
@@ -475,13 +481,13 @@ struct member {
 
 enum durability {
     DURABILITY_FULL,   /* an acknowledged commit survives a power cut */
-    DURABILITY_NORMAL, /* it survives the death of the process; a power cut may undo the last ones */
+    DURABILITY_NORMAL, /* it survives the process; a power cut may undo the last ones */
 };
 
 /* In memory, for tests and the simulator. Readers and logs work too (behind a lock). */
 struct store *store_mem_open(void);
-/* As a transaction of somebody else's would: takes a number for a row of the inbox, and, whenever it is
- * committed, puts the row there. Tests and the simulator make gaps with it. */
+/* As a transaction of somebody else's would: takes a number for a row of the inbox, and, whenever
+ * it is committed, puts the row there. Tests and the simulator make gaps with it. */
 uint64_t store_mem_mail_number(struct store *store);
 void store_mem_mail(struct store *store, const struct inbox_rec *rec);
 /* All that is there, in no order; text is valid during the call. */
@@ -496,12 +502,13 @@ size_t store_mem_mail_count(struct store *store);
 typedef int64_t store_clock(void *arg);
 void store_mem_open_shared(uint32_t partitions, store_clock *clock, void *arg,
                            struct store **ret_handles, size_t count);
-/* As a database does to a client that keeps others waiting: the turn under way on this handle is ended, and
- * its commit is refused. */
+/* As a database does to a client that keeps others waiting: the turn under way on this handle is
+ * ended, and its commit is refused. */
 void store_mem_sever(struct store *store);
 
-/* A commit that was sent, and whose answer did not come. Its words may lie in a socket for long: would the store
- * keep it when they arrive now? RC_OK: it would; RC_DEPOSED, and RC_CONFLICT when it was called lost. */
+/* A commit that was sent, and whose answer did not come. Its words may lie in a socket for long:
+ * would the store keep it when they arrive now? RC_OK: it would; RC_DEPOSED, and RC_CONFLICT when
+ * it was called lost. */
 struct mem_sent {
     uint64_t writer;
     uint64_t turn;
@@ -531,9 +538,9 @@ struct postgres_options {
     uint32_t answer_ms;  /* a connection of turns that is silent for so long is given up; 0: 20 s */
 };
 
-/* A database, by its URL: postgres://USER:PASSWORD@HOST1,HOST2/DATABASE. Schema belfry is made when missing
- * and migrated when older, where the user may; else RC_DENIED says what to do. RC_UNSUPPORTED when a newer
- * version wrote it. */
+/* A database, by its URL: postgres://USER:PASSWORD@HOST1,HOST2/DATABASE. Schema belfry is made when
+ * missing and migrated when older, where the user may; else RC_DENIED says what to do.
+ * RC_UNSUPPORTED when a newer version wrote it. */
 enum rc store_postgres_open(const char *url, const struct postgres_options *options,
                             struct store **ret_store, struct err *err);
 
@@ -542,7 +549,7 @@ struct migrated {
     int64_t to;
 };
 
-/* Makes the schema or brings it to the newest version. partitions (0: 16) counts when it is made. role: who
- * is given what a server needs, and its time-outs; NULL: nobody. */
+/* Makes the schema or brings it to the newest version. partitions (0: 16) counts when it is made.
+ * role: who is given what a server needs, and its time-outs; NULL: nobody. */
 enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char *role,
                                struct migrated *ret_migrated, struct err *err);

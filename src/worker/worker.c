@@ -160,7 +160,8 @@ static void on_welcome(void *arg, const struct welcome *welcome)
         pidlock_name(w->options->lock_path, welcome->worker_id);
 }
 
-/* A run that ends at once leaves the map, which must not change while it is walked: hence the copy. */
+/* A run that ends at once leaves the map, which must not change while it is walked: hence the
+ * copy. */
 static struct run **list_runs(const struct worker *w, struct arena *arena, size_t *ret_count)
 {
     struct run **runs = ARENA_ARRAY(arena, struct run *, w->runs.len);
@@ -199,8 +200,8 @@ static bool is_busy(const struct worker *w)
     return session_running(w->session) > 0 || w->runs.len > 0;
 }
 
-/* Whether all that ran should have been dead for a while: what is left is stuck in the kernel, or the
- * spawner does not do its work. Its lease is lost with us. */
+/* Whether all that ran should have been dead for a while: what is left is stuck in the kernel, or
+ * the spawner does not do its work. Its lease is lost with us. */
 static bool is_stuck(const struct worker *w, int64_t now_us)
 {
     int64_t patience_us = (at_most_ms(w->host.kill_grace_ms) + LEAVE_SPARE_MS) * 1000;
@@ -558,8 +559,8 @@ static void leave_ground(struct ground *g)
         close(g->lock.fd);
 }
 
-/* When we are gone, so is everything we have started: the spawner sees to it, and when it does not end
- * we do what it should have done. */
+/* When we are gone, so is everything we have started: the spawner sees to it, and when it does not
+ * end we do what it should have done. */
 static void await_spawner(pid_t spawner)
 {
     static const struct timespec moment = {.tv_nsec = 20000000}; /* a missed signal is seen then */

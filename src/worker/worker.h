@@ -26,8 +26,9 @@ enum { WORKER_DRAIN_TIMEOUT_MS = 30000 };
 
 /* Works until SIGTERM or SIGINT (drains; the second one leaves at once) or until the server drains
  * it; with a lock also when that file is gone or replaced, or when no server has answered for the
- * `forget_ms` of the last one and there is nothing to run or to tell (ten seconds when the process that started it
- * died before any server was met). Returns the exit code: 0 when it left in order or when another worker holds the
- * lock, 1 when it could not start, was told twice, lost its spawner, or left something that cannot be ended. Nothing it has started is left then.
- * Must be called before any thread is started and while the process is small: it forks. */
+ * `forget_ms` of the last one and there is nothing to run or to tell (ten seconds when the process
+ * that started it died before any server was met). Returns the exit code: 0 when it left in order
+ * or when another worker holds the lock, 1 when it could not start, was told twice, lost its
+ * spawner, or left something that cannot be ended. Nothing it has started is left then. Must be
+ * called before any thread is started and while the process is small: it forks. */
 int worker_main(const struct worker_options *options);

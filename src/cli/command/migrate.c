@@ -1,5 +1,5 @@
-/* migrate.c - makes schema belfry in a PostgreSQL database, or brings it to this version. Speaks with the
- * database itself: servers may be running or not. */
+/* migrate.c - makes schema belfry in a PostgreSQL database, or brings it to this version. Speaks
+ * with the database itself: servers may be running or not. */
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "loop/usage.h"

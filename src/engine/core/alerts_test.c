@@ -152,7 +152,8 @@ TEST(a_queue_where_too_much_fails_is_told)
     assert_int_equal(count_of(&w, ALERT_DEAD_LETTERS), 1);
 }
 
-/* So many ends in the queue, the last of which are failures; the alert about their rate, or NULL. */
+/* So many ends in the queue, the last of which are failures; the alert about their rate, or
+ * NULL. */
 static const struct alert_rec *rate_of(struct world *w, struct fake *f, int ends, int failures)
 {
     for (int i = 0; i < ends - failures; i++)
@@ -243,7 +244,8 @@ TEST(a_token_that_nobody_gave_is_told_and_exceeded)
     assert_true(fake_lease(&w, &third).token > 5);
 }
 
-/* What the store has left is the first lease; the worker has run it, told so, and been given the second. */
+/* What the store has left is the first lease; the worker has run it, told so, and been given the
+ * second. */
 TEST(a_lease_from_before_the_loss_is_not_sent_again)
 {
     WORLD(w);

@@ -225,11 +225,11 @@ uint64_t engine_unsure(const struct engine *e);
 /* ---- while the store takes nothing
  *
  * A healthy run must not die because a disk is full: what keeps it alive is kept in memory only.
- * Such a turn is: begin, engine_outage, decide (what works in an outage, by its facts), seal, commit; it asks nothing
- * and its delta is empty. Polls renew what they name, are parked and answered, but get no work;
- * results they carry get no verdict, so their worker repeats them, and their leases are renewed,
- * too. Timers (ends of leases, dues) wait for a turn that can be kept. In a cluster the answers are
- * provisional, as those of engine_answer_kept. */
+ * Such a turn is: begin, engine_outage, decide (what works in an outage, by its facts), seal,
+ * commit; it asks nothing and its delta is empty. Polls renew what they name, are parked and
+ * answered, but get no work; results they carry get no verdict, so their worker repeats them, and
+ * their leases are renewed, too. Timers (ends of leases, dues) wait for a turn that can be kept. In
+ * a cluster the answers are provisional, as those of engine_answer_kept. */
 
 /* Makes the turn that has begun such a turn, and answers the parked polls whose time is over. */
 void engine_outage(struct engine *e);

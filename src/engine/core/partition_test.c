@@ -299,7 +299,8 @@ TEST(a_silent_worker_of_another_server_leaves_memory_only)
     assert_int_equal(asked->cmd.reply.rc, RC_OK);
 }
 
-/* A server without its store refuses polls for long; its first turn hears one, and would forget who sent it. */
+/* A server without its store refuses polls for long; its first turn hears one, and would forget who
+ * sent it. */
 TEST(a_worker_of_another_server_that_polls_is_not_forgotten)
 {
     HALF_WORLD(w);

@@ -1,5 +1,5 @@
-/* Jobs that run once, wait for slots, and are planned for another moment. Every turn here is also undone once
- * (`world_turn`). */
+/* Jobs that run once, wait for slots, and are planned for another moment. Every turn here is also
+ * undone once (`world_turn`). */
 #include "engine/test/duo.h"
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"

@@ -454,8 +454,9 @@ static int64_t fan_in_us(size_t count)
     return took_us;
 }
 
-/* Jobs without names that refer to one: all of them are refused. They are ten times as many as in the other
- * stories, so that memory which is touched for the first time counts alike in few and in many. */
+/* Jobs without names that refer to one: all of them are refused. They are ten times as many as in
+ * the other stories, so that memory which is touched for the first time counts alike in few and in
+ * many. */
 static int64_t names_in_vain_us(size_t count)
 {
     WORLD(w);

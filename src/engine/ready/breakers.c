@@ -226,8 +226,8 @@ static int by_serial(const void *a, const void *b)
     return left->serial < right->serial ? -1 : left->serial > right->serial;
 }
 
-/* The time at which it opened moves as that of a run does: see shift() in steps.c. When its rest ends
- * is known by the boot clock. */
+/* The time at which it opened moves as that of a run does: see shift() in steps.c. When its rest
+ * ends is known by the boot clock. */
 static void step(struct engine *e, struct breaker *b, int64_t by_ms)
 {
     struct breaker_values to = b->v;

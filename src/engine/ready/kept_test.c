@@ -1,5 +1,5 @@
-/* kept_test.c - leases while nobody is sure who owns them: provisional answers, owners that fell silent,
- * engines that take one another's place. */
+/* kept_test.c - leases while nobody is sure who owns them: provisional answers, owners that fell
+ * silent, engines that take one another's place. */
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
 
@@ -29,7 +29,8 @@ static void cluster_init(struct world *w)
     CLEANUP(world_free) struct world name;                                                         \
     cluster_init(&name)
 
-/* Another server takes what this one had, after its owner was silent: leases may be alive for so long. */
+/* Another server takes what this one had, after its owner was silent: leases may be alive for so
+ * long. */
 static void take_over(struct world *w, int64_t unsure_ms)
 {
     set_epochs(w, w->epochs[0] + 1);
@@ -260,7 +261,8 @@ TEST(a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-/* The worker may have been cut off behind this very poll, and go on with what the former owner says. */
+/* The worker may have been cut off behind this very poll, and go on with what the former owner
+ * says. */
 TEST(a_worker_that_has_not_heard_us_may_listen_to_another)
 {
     CLUSTER(w);
@@ -324,8 +326,8 @@ TEST(an_answer_of_the_engine_before_us_is_not_ours)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
-/* The attempt's time was over when its worker named it for the first time: it is not renewed any more, but its
- * end comes as near as that of any other. */
+/* The attempt's time was over when its worker named it for the first time: it is not renewed any
+ * more, but its end comes as near as that of any other. */
 TEST(so_does_one_that_names_it_after_its_timeout)
 {
     CLUSTER(w);
@@ -472,7 +474,8 @@ static struct fake hire_elsewhere(struct world *w)
     return (struct fake){.id = change.worker.id};
 }
 
-/* Two polls may be under way at once, and nobody has kept the number of the one that was answered. */
+/* Two polls may be under way at once, and nobody has kept the number of the one that was
+ * answered. */
 TEST(what_an_older_poll_does_not_name_was_kept_for_a_newer_one)
 {
     CLUSTER(w);

@@ -56,7 +56,8 @@ TEST(the_best_of_all_lanes_is_first)
     assert_int_equal(h.ready.len, 0);
 }
 
-/* However few of the lanes a worker_class serves, and whichever way it is found: the best of them. */
+/* However few of the lanes a worker_class serves, and whichever way it is found: the best of
+ * them. */
 TEST(few_of_many_lanes_are_searched_as_well_as_all)
 {
     CLEANUP(hall_free) struct hall h;
@@ -320,8 +321,8 @@ static int64_t cpu_us(void)
 
 enum { LEASES = 20000 };
 
-/* Leases of one key that so many others see differently, with work that waits; or that are idle and see it
- * the same. */
+/* Leases of one key that so many others see differently, with work that waits; or that are idle and
+ * see it the same. */
 static int64_t leases_us(uint32_t bars, bool idle)
 {
     CLEANUP(hall_free) struct hall h;

@@ -1,4 +1,5 @@
-/* silence_test.c - jobs that take server and worker down with them, and those that stood beside them. */
+/* silence_test.c - jobs that take server and worker down with them, and those that stood beside
+ * them. */
 #include "engine/ready/silence.h"
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
@@ -55,7 +56,8 @@ static const struct exec_values *values_of(const struct world *w, uint64_t exec_
 
 /* ---- a server that stood still */
 
-/* Server and worker sleep together for an hour; the worker stops what it ran when it wakes up, or goes on. */
+/* Server and worker sleep together for an hour; the worker stops what it ran when it wakes up, or
+ * goes on. */
 TEST(a_laptop_that_sleeps_counts_nothing)
 {
     WORLD(w);
@@ -107,7 +109,8 @@ TEST(what_ended_while_the_server_slept_has_ended_as_its_worker_says)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
 }
 
-/* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a term. */
+/* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a
+ * term. */
 TEST(a_sleep_that_is_shorter_than_a_term_counts_nothing)
 {
     WORLD(w);

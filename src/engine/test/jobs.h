@@ -11,7 +11,8 @@ struct submission *ask_submit_one(struct world *w, struct wish wish);
 /* Any command whose target is a job or an execution. */
 struct asked *ask_about(struct world *w, enum command_kind kind, uint64_t id);
 
-/* Another definition for a job, made from that version; replan: when it runs is another wish, too. */
+/* Another definition for a job, made from that version; replan: when it runs is another wish,
+ * too. */
 struct asked *ask_edit_to(struct world *w, uint64_t id, uint32_t version, bool replan,
                           struct wish wish);
 

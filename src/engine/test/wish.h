@@ -2,9 +2,9 @@
  *
  * A spec is the rules as text: "queue|handler|priority|retries|policy|delay|concurrency key|limit|
  * rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|timeout|retry_on|team|
- * start_within|expires_in|sla expected|max|policy|unique key|until start|on conflict|calendars|delayed|
- * breaker|…".
- * wish_fill writes it, and read_rules gives the engine the same rules again. */
+ * start_within|expires_in|sla expected|max|policy|unique key|until start|on
+ * conflict|calendars|delayed| breaker|…". wish_fill writes it, and read_rules gives the engine the
+ * same rules again. */
 #pragma once
 #include "engine/core/engine.h"
 

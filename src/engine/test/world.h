@@ -76,7 +76,8 @@ void asked_free(struct asked *asked);
 
 void world_turn(struct world *w);
 
-/* Time goes by, then there is a turn. The server was awake: turns in which there was nothing to do are left out. */
+/* Time goes by, then there is a turn. The server was awake: turns in which there was nothing to do
+ * are left out. */
 void world_pass(struct world *w, int64_t ms);
 /* The same without that turn. */
 void world_wake(struct world *w, int64_t ms);
@@ -86,7 +87,8 @@ void world_sleep(struct world *w, int64_t ms);
 /* The server dies and another one loads what the table remembers. Parked polls are dropped. */
 void world_restart(struct world *w);
 
-/* The same, but the engine that was there is given back, for who wants to hand over: engine_free. */
+/* The same, but the engine that was there is given back, for who wants to hand over:
+ * engine_free. */
 struct engine *world_replace(struct world *w);
 
 /* A server that owns these partitions is in charge from now on. */

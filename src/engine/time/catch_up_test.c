@@ -30,8 +30,8 @@ static void settle(struct world *w)
     } while (world_wait_ms(w) == 0);
 }
 
-/* All of them wait behind the first, which waits for another job. When that fails none of them may run, and
- * one after the other is skipped in that turn. */
+/* All of them wait behind the first, which waits for another job. When that fails none of them may
+ * run, and one after the other is skipped in that turn. */
 TEST(a_long_line_is_skipped_by_one_that_fails)
 {
     WORLD(w);

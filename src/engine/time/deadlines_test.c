@@ -316,7 +316,8 @@ TEST(what_is_run_again_has_a_clock_of_its_own)
     assert_int_equal(state_of(&w, id), EXEC_EXPIRED);
 }
 
-/* Others have been waiting since a moment that is ahead by now, which is mended a page in a turn. */
+/* Others have been waiting since a moment that is ahead by now, which is mended a page in a
+ * turn. */
 TEST(nothing_is_granted_that_has_expired_while_the_line_is_put_right)
 {
     struct engine_options options = engine_defaults;

@@ -11,7 +11,8 @@ struct track_job {
     struct fake f;
 };
 
-/* Asks for a run of the job, which is leased; the worker is new, as the one before may be forgotten. */
+/* Asks for a run of the job, which is leased; the worker is new, as the one before may be
+ * forgotten. */
 static struct poll_lease start_run(struct track_job *j)
 {
     struct asked *asked = ask_about(j->w, CMD_TRIGGER_JOB, j->job->job_id);

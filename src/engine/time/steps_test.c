@@ -162,7 +162,8 @@ TEST(a_page_in_a_turn_and_nothing_comes_due_meanwhile)
     assert_int_equal(waiting, 9);
 }
 
-/* Of what time brings the one thing that the store refuses is found by asking for less and less of it. */
+/* Of what time brings the one thing that the store refuses is found by asking for less and less of
+ * it. */
 TEST(who_asks_for_one_thing_is_given_one)
 {
     WORLD(w);
@@ -307,7 +308,8 @@ TEST(after_a_step_back_slots_are_planned_from_now)
     }
 }
 
-/* The first step back is too small to move it, and so it is further ahead than an interval when the second comes. */
+/* The first step back is too small to move it, and so it is further ahead than an interval when the
+ * second comes. */
 TEST(no_first_interval_lasts_longer_than_it_should)
 {
     WORLD(w);
@@ -578,7 +580,8 @@ TEST(slots_stay_at_a_start_with_a_dead_clock)
     }
 }
 
-/* A clock that was set back by a little has run what lies in between, whenever the ids are ahead. */
+/* A clock that was set back by a little has run what lies in between, whenever the ids are
+ * ahead. */
 TEST(a_restart_repeats_nothing_of_a_smaller_step)
 {
     WORLD(w);

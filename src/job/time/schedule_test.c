@@ -108,7 +108,8 @@ TEST(the_shortest_time_between_slots_is_the_interval)
     assert_int_equal(schedule_interval_ms(&once), 0);
 }
 
-/* Slot by slot over two years, in a zone with gaps and folds: nothing moves when nothing changed. */
+/* Slot by slot over two years, in a zone with gaps and folds: nothing moves when nothing
+ * changed. */
 TEST(a_slot_stays_where_it_is_while_its_zone_does)
 {
     static const char *const texts[] = {"30 2 * * *", "0,15,30,45 1-3 * * *", "*/20 * * * *",

@@ -72,8 +72,9 @@ static void new_key(char ret_key[KEY_TEXT])
                       sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/* Servers that start together make different ones, and so does one that makes several at one moment: a
- * new generator begins with sequence 0, so those bits are left to chance, as the bucket is. */
+/* Servers that start together make different ones, and so does one that makes several at one
+ * moment: a new generator begins with sequence 0, so those bits are left to chance, as the bucket
+ * is. */
 static uint64_t new_id(int64_t now_ms)
 {
     struct id_gen ids = {0};

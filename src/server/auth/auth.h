@@ -1,9 +1,9 @@
 /* auth.h - who is calling, and what they may do.
  *
- * A key is 32 random bytes as text; the store has only its hash. Keys are read at the start, and again
- * when another server has changed them: a new ring of keys takes the place of the old one, which stays
- * until the end, so looking one up needs no lock. What a role may do stands in one place: the table of
- * routes.
+ * A key is 32 random bytes as text; the store has only its hash. Keys are read at the start, and
+ * again when another server has changed them: a new ring of keys takes the place of the old one,
+ * which stays until the end, so looking one up needs no lock. What a role may do stands in one
+ * place: the table of routes.
  *
  * Servers of a cluster speak to each other with a key of their own. It is made by the first of them
  * and kept in the store as it is, since all need it; it is in no file, and nobody is shown it. */
@@ -32,8 +32,8 @@ struct auth {
     struct keyring *_Atomic ring; /* owned, and those before it */
 };
 
-/* Reads the keys. The first start makes the two everybody needs and writes them into data_dir,
- * mode 0600: admin.key and worker.key. A server that joins others makes a key for its own worker, if
+/* Reads the keys. The first start makes the two everybody needs and writes them into data_dir, mode
+ * 0600: admin.key and worker.key. A server that joins others makes a key for its own worker, if
  * data_dir has none, and the one for servers if there is none yet. */
 enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, int64_t now_ms,
                   struct err *err);

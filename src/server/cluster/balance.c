@@ -6,9 +6,10 @@ struct seats {
     int count;
 };
 
-/* Seats of many. A server that seems to be away keeps what it has until it is known to be silent, but takes
- * nothing. If we left it a share of what is free, that would lie there until we had watched for a lease
- * ourselves; and the others, who have watched it for longer, would leave that share to us. */
+/* Seats of many. A server that seems to be away keeps what it has until it is known to be silent,
+ * but takes nothing. If we left it a share of what is free, that would lie there until we had
+ * watched for a lease ourselves; and the others, who have watched it for longer, would leave that
+ * share to us. */
 enum { SILENT_SEAT, AWAY_SEAT, SEATS_OF_MANY };
 
 static void seat_all(const struct cluster_map *cluster_map, const struct cluster_view *v,
@@ -33,8 +34,8 @@ static void seat_all(const struct cluster_map *cluster_map, const struct cluster
     }
 }
 
-/* A server without a seat of its own that is not silent, since it seems to be away or there are too many, is
- * deprived of nothing. */
+/* A server without a seat of its own that is not silent, since it seems to be away or there are too
+ * many, is deprived of nothing. */
 static int seat_of(const struct cluster_map *cluster_map, const struct seats *s,
                    const struct cluster_view *v, struct str start)
 {

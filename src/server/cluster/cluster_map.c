@@ -61,8 +61,8 @@ static struct sighting see(const struct cluster_map *r, const struct node_rec *n
     };
 }
 
-/* A server that starts again takes the row of its name, and what the start before it owned still waits for
- * the end of leases: so that one is remembered as long as it owns something. */
+/* A server that starts again takes the row of its name, and what the start before it owned still
+ * waits for the end of leases: so that one is remembered as long as it owns something. */
 void cluster_map_observe(struct cluster_map *r, const struct cluster_view *v, int64_t boot_ms)
 {
     struct arena arena = {0};

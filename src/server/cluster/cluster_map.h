@@ -13,12 +13,11 @@ struct peer {
     struct str address;
 };
 
-/* What we have seen of one start of a server ourselves. Only this counts for how long it has been silent:
- * the store's clock may be set. */
+/* What we have seen of one start of a server ourselves. Only this counts for how long it has been
+ * silent: the store's clock may be set. */
 struct sighting {
     struct str start;
-    int64_t
-        seen_ms; /* its newest beat, as the row says; a mark to compare, not a time to reckon with */
+    int64_t seen_ms;    /* its newest beat, as the row says: a mark to compare, not a time */
     int64_t changed_ms; /* boot clock: when we first saw that very beat */
 };
 
@@ -49,20 +48,22 @@ int cluster_map_find(const struct cluster_view *v, struct str start);
 
 /* ---- what we see ourselves: by the thread that publishes, or under the lock */
 
-/* Takes note of a view that has come at boot_ms (not: was asked for, since a beat may be younger than the
- * question). More than half a lease between two views is a gap: others may have been cut off, too. */
+/* Takes note of a view that has come at boot_ms (not: was asked for, since a beat may be younger
+ * than the question). More than half a lease between two views is a gap: others may have been cut
+ * off, too. */
 void cluster_map_observe(struct cluster_map *r, const struct cluster_view *v, int64_t boot_ms);
-/* When the newest beat of that start was first seen here, by our boot clock: it was sent before that. A gap
- * of our own does not move it. Also of a start whose row is gone while it still owns something. 0: never
- * seen. */
+/* When the newest beat of that start was first seen here, by our boot clock: it was sent before
+ * that. A gap of our own does not move it. Also of a start whose row is gone while it still owns
+ * something. 0: never seen. */
 int64_t cluster_map_changed_ms(const struct cluster_map *r, struct str start);
-/* For how long that one has not renewed, as far as we have been watching without a gap: after one of our own,
- * others must be given the time to come back, too. */
+/* For how long that one has not renewed, as far as we have been watching without a gap: after one
+ * of our own, others must be given the time to come back, too. */
 int64_t cluster_map_silent_ms(const struct cluster_map *r, const struct node_rec *node);
 /* Longer than the lease, or dead for sure. We are never silent to ourselves. */
 bool cluster_map_is_silent(const struct cluster_map *r, const struct node_rec *node);
-/* Its newest beat is older than the lease by the store's clock, which also one who has only just come can
- * read. That clock may be wrong, so nobody is deprived for it; but what is free need not wait for that one. */
+/* Its newest beat is older than the lease by the store's clock, which also one who has only just
+ * come can read. That clock may be wrong, so nobody is deprived for it; but what is free need not
+ * wait for that one. */
 bool cluster_map_seems_away(const struct cluster_map *r, const struct cluster_view *v,
                             const struct node_rec *node);
 /* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */

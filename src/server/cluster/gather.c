@@ -30,8 +30,8 @@ struct gathering {
     bool numbers_only;        /* of the others */
 };
 
-/* A call that one of them refuses is refused as we would refuse it; what only some have never heard of
- * is there. */
+/* A call that one of them refuses is refused as we would refuse it; what only some have never heard
+ * of is there. */
 static const struct part *first_good(const struct gathering *g)
 {
     int own = g->parts[0].status;
@@ -150,7 +150,8 @@ static void ask(struct request *r, struct part *part, struct str address, struct
         r->gathering->waiting++;
 }
 
-/* Of all others the answer to a question, or (without target) to the same request. False: there are none. */
+/* Of all others the answer to a question, or (without target) to the same request. False: there are
+ * none. */
 static bool ask_others(struct request *r, struct str target)
 {
     struct peer *peers;

@@ -99,8 +99,8 @@ static void drop_lost(struct membership *m, const struct cluster_view *v)
     }
 }
 
-/* Ours by the view, but we never heard so: the answer to a take was lost. It is given back, and taken
- * again in order, with its floors. */
+/* Ours by the view, but we never heard so: the answer to a take was lost. It is given back, and
+ * taken again in order, with its floors. */
 static void release_strays(struct membership *m, const struct cluster_view *v)
 {
     struct err err;
@@ -126,7 +126,8 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return balance_plan(&m->cluster_map, v, just_back);
 }
 
-/* The view is from before: whoever looks at it next must not find the one that we took from, or nobody. */
+/* The view is from before: whoever looks at it next must not find the one that we took from, or
+ * nobody. */
 static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
@@ -173,8 +174,8 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
     }
 }
 
-/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About what is to be
- * given nobody can say it any more: the decider has an engine without it, perhaps. */
+/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About
+ * what is to be given nobody can say it any more: the decider has an engine without it, perhaps. */
 static void write_sure(struct membership *m)
 {
     struct err err;
@@ -306,8 +307,8 @@ static void forget_old(struct membership *m, const struct cluster_view *v, struc
 
 /* ---- a database that has gone back */
 
-/* A standby that lagged has taken over: turns that were kept are missing, or a partition has an epoch from
- * before the one that we took it under. */
+/* A standby that lagged has taken over: turns that were kept are missing, or a partition has an
+ * epoch from before the one that we took it under. */
 static bool has_gone_back(const struct membership *m, const struct cluster_view *v)
 {
     bool back = v->lost_turns > 0;
@@ -328,8 +329,8 @@ static void note_gone_back(struct membership *m, uint64_t turns)
     atomic_fetch_add(&m->lost_turns, turns);
 }
 
-/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded again; what
- * was lost stays lost, and somebody is told. */
+/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded
+ * again; what was lost stays lost, and somebody is told. */
 static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
                        struct err *err)
 {
@@ -436,9 +437,9 @@ static enum rc enter(struct membership *m, struct err *err)
     return rc;
 }
 
-/* Our row comes first, so that what is taken has an owner who is there. A server that was killed has its
- * partitions until its lease is over: nobody renews, and waiting helps. Where somebody renews, all is taken,
- * and we are one more. */
+/* Our row comes first, so that what is taken has an owner who is there. A server that was killed
+ * has its partitions until its lease is over: nobody renews, and waiting helps. Where somebody
+ * renews, all is taken, and we are one more. */
 static enum rc first_beat(struct membership *m, struct err *err)
 {
     int64_t until_us = clock_mono_us() + (m->lease_ms + SHADOW_MS) * 1000;

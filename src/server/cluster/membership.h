@@ -1,17 +1,18 @@
 /* membership.h - keeps this server a member of its cluster.
  *
- * A thread of its own renews our row in the store every second, and learns by that who else is there,
- * who owns what, and what time it is. It takes and gives back partitions (job/shares.h) and tells the
- * decider what to decide about; the decider says when it has stopped deciding about what is to be
- * given, and only then it is given.
+ * A thread of its own renews our row in the store every second, and learns by that who else is
+ * there, who owns what, and what time it is. It takes and gives back partitions (job/shares.h) and
+ * tells the decider what to decide about; the decider says when it has stopped deciding about what
+ * is to be given, and only then it is given.
  *
- * Who could not renew for as long as the lease may be deprived of everything by the others. So there
- * is a moment, by our boot clock counted from when the newest good renewal was *sent*, after which
- * nothing may be decided or committed here: membership_may_decide. It is early by a fifth of the
- * lease; whatever slips through all the same is refused by the store, by its epochs. For the grace, counted
- * from the same moment, leases that memory knows may be kept alive: membership_may_keep. Whoever takes from
- * us when we are silent waits for that, and a lease, before it gives the work of an unheard worker to another one.
- * How long is kept with each partition (unsure_ms in store/store.h), until no such lease is left.
+ * Who could not renew for as long as the lease may be deprived of everything by the others. So
+ * there is a moment, by our boot clock counted from when the newest good renewal was *sent*, after
+ * which nothing may be decided or committed here: membership_may_decide. It is early by a fifth of
+ * the lease; whatever slips through all the same is refused by the store, by its epochs. For the
+ * grace, counted from the same moment, leases that memory knows may be kept alive:
+ * membership_may_keep. Whoever takes from us when we are silent waits for that, and a lease, before
+ * it gives the work of an unheard worker to another one. How long is kept with each partition
+ * (unsure_ms in store/store.h), until no such lease is left.
  *
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
@@ -42,15 +43,15 @@ struct membership_events {
     void *arg;
 };
 
-/* Becomes a member and takes what is free. A server of the same name that is not silent: RC_CONFLICT,
- * after as long as it takes to be sure that it is not one that died a moment ago. */
+/* Becomes a member and takes what is free. A server of the same name that is not silent:
+ * RC_CONFLICT, after as long as it takes to be sure that it is not one that died a moment ago. */
 enum rc membership_join(struct store *store, const struct membership_options *options,
                         struct membership **ret_membership, struct err *err);
-/* Renews from now on. What was taken has to be loaded, which may take longer than the lease: without this the
- * others would take it meanwhile. */
+/* Renews from now on. What was taken has to be loaded, which may take longer than the lease:
+ * without this the others would take it meanwhile. */
 enum rc membership_start(struct membership *m, struct err *err);
-/* The decider is there, and others reach us at this address, which may not have been known before: from now on
- * they are told. */
+/* The decider is there, and others reach us at this address, which may not have been known before:
+ * from now on they are told. */
 void membership_serve(struct membership *m, struct str address,
                       const struct membership_events *events);
 /* Ends the thread, gives everything back and takes our row out. Nobody decides here any more. */
@@ -64,12 +65,13 @@ void membership_beat(struct membership *m);
 
 /* False when the right to decide may have ended, or is about to. */
 bool membership_may_decide(const struct membership *m);
-/* Of these partitions, under these epochs: the bits of those whose leases may still be kept alive in memory.
- * None when the grace is over; and never one that was lost, or given. */
+/* Of these partitions, under these epochs: the bits of those whose leases may still be kept alive
+ * in memory. None when the grace is over; and never one that was lost, or given. */
 uint64_t membership_may_keep(struct membership *m, const struct ownership *own);
 /* The same for nothing in particular: the grace is not over. */
 bool membership_has_grace(const struct membership *m);
-/* Of what the news of that serial say is ours, these partitions have leases that nobody has confirmed. */
+/* Of what the news of that serial say is ours, these partitions have leases that nobody has
+ * confirmed. */
 void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions);
 /* What to decide about, when that is not what *serial stands for (0: nothing was ever told). */
 bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned);
@@ -79,8 +81,8 @@ void membership_obey(struct membership *m, uint64_t serial);
  * came before tell what is. */
 uint64_t membership_doubt(struct membership *m);
 bool membership_is_cleared(const struct membership *m, uint64_t ticket);
-/* How many turns the store has lost that this server had committed, since it was asked for the last time.
- * What is told to decide about then is to be loaded again. */
+/* How many turns the store has lost that this server had committed, since it was asked for the last
+ * time. What is told to decide about then is to be loaded again. */
 uint64_t membership_hear_lost(struct membership *m);
 uint64_t membership_settings_version(const struct membership *m);
 

@@ -1,4 +1,5 @@
-/* membership_answers.c - what other threads may ask of the membership, and tell it, at any moment. */
+/* membership_answers.c - what other threads may ask of the membership, and tell it, at any
+ * moment. */
 #include "loop/clock.h"
 #include "server/cluster/membership_inside.h"
 
@@ -16,11 +17,11 @@ bool membership_has_grace(const struct membership *m)
     return clock_boot_ms() < atomic_load(&m->grace_until_ms);
 }
 
-/* What is to be given is not given before the decider obeys; until then its leases are kept alive, since the heir
- * may be a server that their worker does not reach at once.
+/* What is to be given is not given before the decider obeys; until then its leases are kept alive,
+ * since the heir may be a server that their worker does not reach at once.
  *
- * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
- * posted what was lost by then. */
+ * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it
+ * has also posted what was lost by then. */
 uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
 {
     uint64_t bits = 0;

@@ -1,5 +1,6 @@
-/* membership_inside.h - the parts of a membership, for the two files that it is made of: the member's own
- * thread (membership.c) and the answers that it gives to all others (membership_answers.c). */
+/* membership_inside.h - the parts of a membership, for the two files that it is made of: the
+ * member's own thread (membership.c) and the answers that it gives to all others
+ * (membership_answers.c). */
 #pragma once
 #include "loop/mailbox.h"
 #include "loop/thread.h"
@@ -65,5 +66,6 @@ static inline uint64_t membership_bit(size_t p)
     return UINT64_C(1) << p;
 }
 
-/* Our row as it is now; its address is a copy of the pointer, which is never freed before the end. */
+/* Our row as it is now; its address is a copy of the pointer, which is never freed before the
+ * end. */
 struct node_rec membership_record(struct membership *m);

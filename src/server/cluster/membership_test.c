@@ -502,8 +502,8 @@ TEST(what_was_taken_is_shown_at_once, setup)
     membership_free(b.m);
 }
 
-/* What a silent server may have kept alive is waited for, from when we saw its last beat; what is left goes with
- * what is given, and nothing when no such lease remains. */
+/* What a silent server may have kept alive is waited for, from when we saw its last beat; what is
+ * left goes with what is given, and nothing when no such lease remains. */
 TEST(what_was_taken_from_a_silent_server_is_waited_for, setup)
 {
     struct one a;

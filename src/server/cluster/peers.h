@@ -1,8 +1,8 @@
 /* peers.h - calls to other servers of the cluster, on one net thread.
  *
  * Connections are kept and used again, a few to each server; what finds them all busy waits behind
- * the shortest line, and is refused when the lines are long. Every call carries the key that servers
- * have, which this file alone handles. */
+ * the shortest line, and is refused when the lines are long. Every call carries the key that
+ * servers have, which this file alone handles. */
 #pragma once
 #include "server/call/request.h"
 #include "wire/client/client.h"
@@ -10,12 +10,13 @@
 struct peers;
 
 struct peers *peers_new(uv_loop_t *loop, struct server *server);
-/* Gives up every call: their on_done is called with RC_SHUTDOWN, and nothing is taken from now on. The
- * loop must run once more. */
+/* Gives up every call: their on_done is called with RC_SHUTDOWN, and nothing is taken from now on.
+ * The loop must run once more. */
 void peers_close(struct peers *p);
 void peers_free(struct peers *p); /* after that */
 
-/* RC_BUSY, RC_INVALID (an address that makes no sense), RC_SHUTDOWN: not sent, and on_done is not called. */
+/* RC_BUSY, RC_INVALID (an address that makes no sense), RC_SHUTDOWN: not sent, and on_done is not
+ * called. */
 enum rc peers_send(struct peers *p, struct str address, const struct http_call *call,
                    struct err *err);
 

@@ -1,7 +1,8 @@
-/* timekeeper.h - reads the clocks, and makes the process go by what follows from them (server/cluster/timing.h).
+/* timekeeper.h - reads the clocks, and makes the process go by what follows from them
+ * (server/cluster/timing.h).
  *
- * One thread of a process keeps its time: alone with its store the one that decides, in a cluster the
- * member's. All others ask (loop/clock.h). */
+ * One thread of a process keeps its time: alone with its store the one that decides, in a cluster
+ * the member's. All others ask (loop/clock.h). */
 #pragma once
 #include "loop/clock.h"
 #include "server/cluster/timing.h"

@@ -144,8 +144,9 @@ void timing_enter(struct timing *t, const struct time_rules *rules, int64_t newe
                        database_is_synced(t, own, s.offset_us));
 }
 
-/* The leader goes by another time than we do. It may have looked at the database just before its clock was
- * set, and we behind that: so one row says nothing, unless it is about a candidate that has held. */
+/* The leader goes by another time than we do. It may have looked at the database just before its
+ * clock was set, and we behind that: so one row says nothing, unless it is about a candidate that
+ * has held. */
 static bool follows_leader(struct timing *t, const struct time_sample *s,
                            const struct time_company *c, int64_t boot_us, bool held)
 {

@@ -1,15 +1,17 @@
 /* timing.h - what to make of samples of the clock that counts. Pure: readings go in, and a timeline
- * (job/time/timeline.h) comes out; whoever has clocks to read is above it (server/cluster/timekeeper.h).
+ * (job/time/timeline.h) comes out; whoever has clocks to read is above it
+ * (server/cluster/timekeeper.h).
  *
- * Alone with its store a server goes by this machine's clock. Servers that share a database go by the
- * database's: every renewal asks for its time and knows when it asked and when it heard. The answer was
- * given somewhere in between, so a quick one says more than a slow one, and one that took longer than half
- * a second says nothing, unless there is no better one for a minute. Of those that are near the time we go
- * by, the best counts; older ones count less, since two clocks drift apart.
+ * Alone with its store a server goes by this machine's clock. Servers that share a database go by
+ * the database's: every renewal asks for its time and knows when it asked and when it heard. The
+ * answer was given somewhere in between, so a quick one says more than a slow one, and one that
+ * took longer than half a second says nothing, unless there is no better one for a minute. Of those
+ * that are near the time we go by, the best counts; older ones count less, since two clocks drift
+ * apart.
  *
  * A step, when the clock was really set, is accepted by one server for all: the owner of the first
- * partition. The others see in its row which time it goes by, and follow. So all of them skip, or repeat,
- * the same slots. */
+ * partition. The others see in its row which time it goes by, and follow. So all of them skip, or
+ * repeat, the same slots. */
 #pragma once
 #include "job/time/timeline.h"
 

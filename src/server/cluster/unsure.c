@@ -1,7 +1,8 @@
 #include "server/cluster/unsure.h"
 
-/* From when on depends. An owner that fell silent counts its grace from its last beat, which we saw when it had
- * been sent already. One that gave the partition back said what was left then, or a moment ago. */
+/* From when on depends. An owner that fell silent counts its grace from its last beat, which we saw
+ * when it had been sent already. One that gave the partition back said what was left then, or a
+ * moment ago. */
 static void date_one(struct ownership *own, size_t p, int64_t beat_ms, int64_t boot_ms)
 {
     bool deprived = own->deprived >> p & 1;

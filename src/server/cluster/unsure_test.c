@@ -6,8 +6,8 @@ enum { NOW_MS = 100000, BEAT_MS = 93000, WAIT_MS = 80000 };
 
 static struct cluster_map cluster_map;
 
-/* What was taken: the first from an owner that fell silent, the second was given back with a rest, the third
- * had nothing in doubt. */
+/* What was taken: the first from an owner that fell silent, the second was given back with a rest,
+ * the third had nothing in doubt. */
 static struct ownership taken(void)
 {
     struct node_rec node = {.name = STR("b"), .start = STR("b/1"), .seen_ms = 7};

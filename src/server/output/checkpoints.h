@@ -1,8 +1,9 @@
 /* checkpoints.h - keeping what attempts leave for the next ones. Part of the tail thread.
  *
- * One thread takes them in and hands them out, and asks the record whose lease it is each time. So a
- * worker that has fetched a checkpoint can be sure that nobody changes it behind its back: its own
- * lease was committed before it asked, and whoever had the one before is refused from then on. */
+ * One thread takes them in and hands them out, and asks the record whose lease it is each time. So
+ * a worker that has fetched a checkpoint can be sure that nobody changes it behind its back: its
+ * own lease was committed before it asked, and whoever had the one before is refused from then
+ * on. */
 #pragma once
 #include "server/output/followers.h"
 

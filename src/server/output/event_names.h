@@ -1,9 +1,9 @@
 /* event_names.h - the texts in events, for as long as the events are kept.
  *
- * Events outlive the engine that tells them, and most are about one of few names, so each name is kept
- * once for many events. Names are freed by generation: whatever is kept goes into the newest one, and when
- * as many events were told as a reader can go back to, a new one begins and the one before the last is
- * not needed by any event any more. */
+ * Events outlive the engine that tells them, and most are about one of few names, so each name is
+ * kept once for many events. Names are freed by generation: whatever is kept goes into the newest
+ * one, and when as many events were told as a reader can go back to, a new one begins and the one
+ * before the last is not needed by any event any more. */
 #pragma once
 #include "base/map.h"
 
@@ -16,7 +16,8 @@ struct event_names { /* zeroed: empty */
 
 /* The same text, good until the second call of event_names_turn from now. */
 struct str event_names_keep(struct event_names *n, struct str name);
-/* Begins a generation. *ret_old is for the caller to free once nothing reads the events of its time. */
+/* Begins a generation. *ret_old is for the caller to free once nothing reads the events of its
+ * time. */
 void event_names_turn(struct event_names *n, struct strmap *ret_old);
 void event_names_free_map(struct strmap *names);
 void event_names_free(struct event_names *n);

@@ -292,8 +292,8 @@ void followers_event(struct output_log *t, const struct event *event)
     }
 }
 
-/* An end that this read does not see yet comes as an event: it is told after its commit, so its mail
- * is delivered after this one, when the follow is on the list. */
+/* An end that this read does not see yet comes as an event: it is told after its commit, so its
+ * mail is delivered after this one, when the follow is on the list. */
 static enum rc start_output(struct output_log *t, struct follow *f, struct err *err)
 {
     struct exec_rec exec;

@@ -1,5 +1,5 @@
-/* followers.h - what the tail thread sends to those who follow. Part of the tail: `struct output_log` is
- * shared by output_log.c, followers.c and checkpoints.c only. */
+/* followers.h - what the tail thread sends to those who follow. Part of the tail: `struct
+ * output_log` is shared by output_log.c, followers.c and checkpoints.c only. */
 #pragma once
 #include "server/output/deletions.h"
 #include "server/output/event_names.h"

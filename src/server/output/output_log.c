@@ -1,5 +1,5 @@
-/* output_log.c - the thread, keeping output, and the mail between it and the net threads. What is sent
- * to followers is in followers.c. */
+/* output_log.c - the thread, keeping output, and the mail between it and the net threads. What is
+ * sent to followers is in followers.c. */
 #include "server/output/output_log.h"
 #include "base/log.h"
 #include "base/mem.h"

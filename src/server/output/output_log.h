@@ -1,10 +1,10 @@
 /* output_log.h - the thread that keeps output and checkpoints, and tells what happens.
  *
- * It owns the writing side of the logs, the followers of output, and the ring of recent events
- * with its watchers. What workers send is kept when it is sent in the name of a lease that they were
- * given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the next page when its reader
- * has taken most of the last one. The database (or the ring) is the buffer, so a reader that never
- * reads costs a few hundred bytes, whatever is printed meanwhile. */
+ * It owns the writing side of the logs, the followers of output, and the ring of recent events with
+ * its watchers. What workers send is kept when it is sent in the name of a lease that they were
+ * given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the next
+ * page when its reader has taken most of the last one. The database (or the ring) is the buffer, so
+ * a reader that never reads costs a few hundred bytes, whatever is printed meanwhile. */
 #pragma once
 #include "server/call/request.h"
 #include "server/output/fence.h"
@@ -68,8 +68,9 @@ enum rc output_log_checkpoint(struct output_log *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
  * home with r->rc set. */
 enum rc output_log_follow(struct output_log *t, struct request *r);
-/* From the turn thread: this server decides about these partitions from now on, and hears of nothing
- * else. Whoever follows what is not in them is cut off, to ask again, and be led to who does. */
+/* From the turn thread: this server decides about these partitions from now on, and hears of
+ * nothing else. Whoever follows what is not in them is cut off, to ask again, and be led to who
+ * does. */
 void output_log_moved(struct output_log *t, struct partition_set owned);
 /* From the turn thread, after a commit, in order. Copies what the events name. */
 void output_log_tell(struct output_log *t, const struct event *events, size_t count);

@@ -292,8 +292,8 @@ static void apply_alert_mark(const struct applying *a, const struct alert_mark *
         alert->state = mark->state;
 }
 
-/* Each server sees its own calls: the row is that of its lowest partition, which may have been another
- * when the row was put. */
+/* Each server sees its own calls: the row is that of its lowest partition, which may have been
+ * another when the row was put. */
 static void apply_breaker(const struct applying *a, const struct breaker_rec *breaker)
 {
     const struct ownership *own = a->own;

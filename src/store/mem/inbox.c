@@ -1,4 +1,5 @@
-/* inbox.c - what partitions told each other, what they keep for one another, and what was refused. */
+/* inbox.c - what partitions told each other, what they keep for one another, and what was
+ * refused. */
 #include "base/mem.h"
 #include "base/plant.h"
 #include "store/mem/mem.h"

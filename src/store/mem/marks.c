@@ -1,8 +1,9 @@
 /* marks.c - which turns were kept, and which were called lost, as each writer left them.
  *
- * A writer is one life of a handle. Its newest kept turn is a mark that its next commit demands: where it is
- * missing, store and memory have not the same past. A turn that was called lost is marked as well, since the words
- * of its commit may still be on their way; that mark stays for as long as the epoch under which it was sent. */
+ * A writer is one life of a handle. Its newest kept turn is a mark that its next commit demands:
+ * where it is missing, store and memory have not the same past. A turn that was called lost is
+ * marked as well, since the words of its commit may still be on their way; that mark stays for as
+ * long as the epoch under which it was sent. */
 #include "base/mem.h"
 #include "base/plant.h"
 #include "store/mem/mem.h"

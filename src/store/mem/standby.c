@@ -1,8 +1,10 @@
-/* standby.c - a second memory that does what the first does, until it lags; and then takes its place.
+/* standby.c - a second memory that does what the first does, until it lags; and then takes its
+ * place.
  *
- * As a standby does that replays the log of its primary: it is told of every commit and of everything that members
- * write, in the same order. Once it lags it hears nothing more. When it takes over, all that came since then is
- * lost, and no handle is told: each finds out by its own marks. */
+ * As a standby does that replays the log of its primary: it is told of every commit and of
+ * everything that members write, in the same order. Once it lags it hears nothing more. When it
+ * takes over, all that came since then is lost, and no handle is told: each finds out by its own
+ * marks. */
 #include "base/mem.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"

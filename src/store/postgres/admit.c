@@ -352,8 +352,8 @@ static enum rc run_questions(struct postgres_store *s, const struct ownership *o
 
 enum { WARY_ROUNDS = 100 }; /* who sends requests again does so for a while */
 
-/* One round trip for the beginning of the turn and all that is asked by key; what is asked by pages, and
- * claims whose holder's time was over, take more. */
+/* One round trip for the beginning of the turn and all that is asked by key; what is asked by
+ * pages, and claims whose holder's time was over, take more. */
 static enum rc admit(struct postgres_store *s, const struct ownership *own,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err)

@@ -120,7 +120,8 @@ static void next_place(struct pg_call *use)
     }
 }
 
-/* A record is its length and how many fields it has; each of those its type, its length and its bytes. */
+/* A record is its length and how many fields it has; each of those its type, its length and its
+ * bytes. */
 static char *record_room(struct pg_call *use, char type, size_t bytes)
 {
     struct pg_column *records = use->records;

@@ -1,8 +1,8 @@
 /* claims.c - keys that one holder has at a time.
  *
- * A key is never decided from a read: the insert decides, and then everybody is told who has it. All keys
- * of a round go in one statement, in their order, so that two servers which want the same ones do not wait
- * for each other in a circle.
+ * A key is never decided from a read: the insert decides, and then everybody is told who has it.
+ * All keys of a round go in one statement, in their order, so that two servers which want the same
+ * ones do not wait for each other in a circle.
  *
  * Names and unique work are in one table; idempotency keys, which are many and end, in another. */
 #include "base/vec.h"
@@ -188,8 +188,8 @@ static void answer_all(const struct round *r, const struct wanted *key, uint64_t
     }
 }
 
-/* Gives out the answers; *ret_open gets the keys that have to be tried again: their holder's time is over,
- * or they were given back between the two statements. */
+/* Gives out the answers; *ret_open gets the keys that have to be tried again: their holder's time
+ * is over, or they were given back between the two statements. */
 static enum rc read_holders(struct postgres_store *s, const struct round *r,
                             const struct pg_call *holders, struct arena *arena,
                             struct round *ret_open, struct err *err)

@@ -332,8 +332,8 @@ static void add_tallies(struct pg *pg, uint32_t partition, const struct delta *d
     }
 }
 
-/* From which turn on there may be something to fold. A partition that we had not, or not under this epoch,
- * comes with what its former owner left, in turns of any number. */
+/* From which turn on there may be something to fold. A partition that we had not, or not under this
+ * epoch, comes with what its former owner left, in turns of any number. */
 static uint64_t unfolded_turn(const struct postgres_store *s, const struct ownership *own)
 {
     for (uint32_t p = 0; p < own->partitions; p++) {
@@ -379,9 +379,9 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
 
 /* ---- the delta */
 
-/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from the time
- * its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start from ids,
- * and must know how much to widen. */
+/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from the
+ * time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start
+ * from ids, and must know how much to widen. */
 struct ids {
     uint64_t newest;
     int64_t drift_ms;
@@ -421,7 +421,8 @@ static struct ids delta_ids(struct ids ids, const struct delta *delta)
     return ids;
 }
 
-/* The mark of this commit, which settle will find or not; and where the turn asked nothing, its fence. */
+/* The mark of this commit, which settle will find or not; and where the turn asked nothing, its
+ * fence. */
 static void keep_turn(struct postgres_store *s, const struct ownership *own, bool fenced,
                       const struct delta *delta, struct ids ids)
 {
@@ -465,7 +466,8 @@ static uint64_t boot_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* A turn that only read ends here; one that asked nothing must still learn whether it was deposed. */
+/* A turn that only read ends here; one that asked nothing must still learn whether it was
+ * deposed. */
 static enum rc end_empty(struct postgres_store *s, const struct ownership *own, struct err *err)
 {
     struct pg_call *fence;
@@ -511,8 +513,8 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         trails_forget(&s->trails);
     if (rc != RC_OK)
         return rc;
-    /* A server that dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
-     * the mark or does not. From here on all of it is durable. */
+    /* A server that dies before COMMIT was answered leaves all or nothing, and settle, or the next
+     * owner, finds the mark or does not. From here on all of it is durable. */
     marks_keep(&s->marks, &s->asked, delta->turn);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;

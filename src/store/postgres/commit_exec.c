@@ -1,4 +1,5 @@
-/* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one statement. */
+/* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one
+ * statement. */
 #include "store/postgres/grouped_rows.h"
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
@@ -215,7 +216,8 @@ static void charge_exec(struct pg_call *use, const struct exec_change *change)
     pg_text(use, change->exec.charged);
 }
 
-/* Which statement takes which changes. `counted`: its first parameter is how many rows it must meet. */
+/* Which statement takes which changes. `counted`: its first parameter is how many rows it must
+ * meet. */
 static const struct kind {
     enum change_kind kind;
     enum only { ANY, PLAIN, SPECIAL, MOVED, UNSEEN, CHARGED } only;
@@ -278,8 +280,8 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
     }
 }
 
-/* ---- ends: those whose trail we know go into history as they are, and the others by a statement that
- * fetches it, which costs PostgreSQL half as much again. */
+/* ---- ends: those whose trail we know go into history as they are, and the others by a statement
+ * that fetches it, which costs PostgreSQL half as much again. */
 
 enum end { END_NONE, END_UNKNOWN, END_ALIKE, END_PLAIN, END_SPECIAL, ENDS };
 
@@ -320,7 +322,8 @@ static void delete_known(struct pg *pg, const struct delta *delta, const struct 
     }
 }
 
-/* An execution whose trail is known enters history by one statement if it is plain, and by another if it is not. */
+/* An execution whose trail is known enters history by one statement if it is plain, and by another
+ * if it is not. */
 static void finish_known(struct pg *pg, const struct delta *delta, const struct str *trails,
                          const enum end *ends, size_t plain, size_t special)
 {

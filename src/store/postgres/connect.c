@@ -44,8 +44,9 @@ static PGresult *exec_within(struct pg *pg, const char *sql)
     }
 }
 
-/* Through PgBouncer and its like the number of the backend that we were told at the start is not that of the
- * one that answers. Then another one may answer next time, and it knows none of our statements. */
+/* Through PgBouncer and its like the number of the backend that we were told at the start is not
+ * that of the one that answers. Then another one may answer next time, and it knows none of our
+ * statements. */
 static enum rc find_pooler(struct pg *pg, struct err *err)
 {
     PGresult *result = exec_within(pg, "SELECT pg_backend_pid()");

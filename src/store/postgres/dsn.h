@@ -1,8 +1,9 @@
 /* dsn.h - where the database is, as a URL says it.
  *
- * postgres://USER:PASSWORD@HOST1:PORT,HOST2:PORT/DATABASE?NAME=VALUE, with all that libpq knows (also
- * from PGPASSWORD, PGSERVICE and ~/.pgpass). Settings that the URL leaves open get values fit for a server that
- * must notice when the other side is gone, and must find the primary among several hosts. */
+ * postgres://USER:PASSWORD@HOST1:PORT,HOST2:PORT/DATABASE?NAME=VALUE, with all that libpq knows
+ * (also from PGPASSWORD, PGSERVICE and ~/.pgpass). Settings that the URL leaves open get values fit
+ * for a server that must notice when the other side is gone, and must find the primary among
+ * several hosts. */
 #pragma once
 #include "base/str.h"
 

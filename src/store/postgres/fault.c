@@ -29,8 +29,8 @@ static const struct complaint {
     {"23", RC_CONFLICT, "the change does not fit"},
     {"XX001", RC_CORRUPT, "the database is damaged"},
     {"XX002", RC_CORRUPT, "the database is damaged"},
-    /* A check within the database has failed. It may pass, and may be for ever about one row: the turn is
-     * divided, which is a second try for everybody. */
+    /* A check within the database has failed. It may pass, and may be for ever about one row: the
+     * turn is divided, which is a second try for everybody. */
     {"XX000", RC_CONFLICT, "the database has met a fault of its own"},
 };
 
@@ -87,8 +87,8 @@ enum rc pg_fault_silent(struct pg *pg, struct err *err)
                    pg->place->label);
 }
 
-/* libpq tells no SQLSTATE of a connection that was not made; whether waiting helps is told by whether the
- * server asked for a password that we did not have or did not take ours. */
+/* libpq tells no SQLSTATE of a connection that was not made; whether waiting helps is told by
+ * whether the server asked for a password that we did not have or did not take ours. */
 enum rc pg_fault_refused(struct pg *pg, struct err *err)
 {
     struct str why = first_line(PQerrorMessage(pg->conn));

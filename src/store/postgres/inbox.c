@@ -1,12 +1,13 @@
 /* inbox.c - what partitions tell each other and keep for one another, and what was refused.
  *
- * Anybody's transaction may put a row into the inbox, and it may be committed after one with a higher number,
- * days later. So rows are found by the transaction that wrote them: a reader remembers the snapshot of the
- * first page of its last round, and looks at what was written by transactions that were not over in it. Rows
- * that were read and deleted since are not looked at again, however long vacuum is kept from removing them;
- * mail that was told and stays is asked for by its id. Where a round has many pages, those behind the first are met
- * by their ids: to look for all rows again with each page would take time by the square of their number.
- * Each sort of mail has rounds of its own, so that a crowd of submissions is in nobody's way. */
+ * Anybody's transaction may put a row into the inbox, and it may be committed after one with a
+ * higher number, days later. So rows are found by the transaction that wrote them: a reader
+ * remembers the snapshot of the first page of its last round, and looks at what was written by
+ * transactions that were not over in it. Rows that were read and deleted since are not looked at
+ * again, however long vacuum is kept from removing them; mail that was told and stays is asked for
+ * by its id. Where a round has many pages, those behind the first are met by their ids: to look for
+ * all rows again with each page would take time by the square of their number. Each sort of mail
+ * has rounds of its own, so that a crowd of submissions is in nobody's way. */
 #include "base/vec.h"
 #include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
@@ -47,8 +48,9 @@ void postgres_forget_places(struct postgres_store *s)
         s->inbox[i].connects = 0;
 }
 
-/* Where this page is to be looked for. A round that was under way when the place was lost goes on with
- * everything behind its page; the next one begins with everything, since no moment is known. */
+/* Where this page is to be looked for. A round that was under way when the place was lost goes on
+ * with everything behind its page; the next one begins with everything, since no moment is
+ * known. */
 static struct inbox_place *find_place(struct postgres_store *s, const struct ownership *own,
                                       const struct question *q)
 {
@@ -65,10 +67,10 @@ static struct inbox_place *find_place(struct postgres_store *s, const struct own
     return place;
 }
 
-/* A snapshot with more transactions under way than fit is not remembered: the next round looks at more than
- * it must. Nor is a place of any use that another server of the database has given, as a pooler may bring about:
- * after a failover the same numbers are given to other transactions. Then the next round begins with
- * everything; what this one has found is there all the same. */
+/* A snapshot with more transactions under way than fit is not remembered: the next round looks at
+ * more than it must. Nor is a place of any use that another server of the database has given, as a
+ * pooler may bring about: after a failover the same numbers are given to other transactions. Then
+ * the next round begins with everything; what this one has found is there all the same. */
 static void remember(struct inbox_place *place, const struct pg_call *now)
 {
     struct row row = pg_row(now, 0, NULL);

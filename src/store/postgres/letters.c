@@ -1,5 +1,5 @@
-/* letters.c - dead letters, operations on many of them, and the end of what is too old: the writing side.
- * Readers' part is in read_letters.c. */
+/* letters.c - dead letters, operations on many of them, and the end of what is too old: the writing
+ * side. Readers' part is in read_letters.c. */
 #include "store/sql/letters.h"
 #include "base/vec.h"
 #include "job/record/record_fields.h"
@@ -131,7 +131,8 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
     return RC_OK;
 }
 
-/* Weeks are of no partition: see postgres_find_old_tallies. They are looked at when a pass begins. */
+/* Weeks are of no partition: see postgres_find_old_tallies. They are looked at when a pass
+ * begins. */
 static void find_old_weeks(struct postgres_store *s, const struct ownership *own,
                            const struct question *q)
 {
@@ -229,8 +230,8 @@ enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownershi
     return RC_OK;
 }
 
-/* They are of no partition: the owner of the first one sees to them, so that no two servers delete the
- * same rows and wait for each other. */
+/* They are of no partition: the owner of the first one sees to them, so that no two servers delete
+ * the same rows and wait for each other. */
 enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownership *own,
                                   struct arena *arena, struct question *q, struct err *err)
 {

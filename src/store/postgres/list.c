@@ -143,8 +143,8 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
 
 /* ---- executions: several places, one order */
 
-/* Where executions are. Those of a job are in two places of each table: the one that was made with it,
- * which is at most one and has no edge, and the others. */
+/* Where executions are. Those of a job are in two places of each table: the one that was made with
+ * it, which is at most one and has no edge, and the others. */
 static const struct place {
     enum exec_list of;
     bool live;

@@ -1,8 +1,8 @@
 /* load_live.c - executions page by page, and beside each page its jobs.
  *
- * A join would look up each job by a scan of its own, which was half of the database's work. But jobs that
- * were submitted together have numbers side by side: a run of them is one scan. So the jobs of a page are a
- * statement of its own, asked for by runs when the page is here. */
+ * A join would look up each job by a scan of its own, which was half of the database's work. But
+ * jobs that were submitted together have numbers side by side: a run of them is one scan. So the
+ * jobs of a page are a statement of its own, asked for by runs when the page is here. */
 #include "base/id.h"
 #include "base/map.h"
 #include "store/postgres/postgres.h"
@@ -10,8 +10,9 @@
 
 enum {
     LOAD_PAGE = 1000, /* executions at a time: what stays in the cache, on its way into memory */
-    /* From job to job in a run, at most: numbers go round the buckets, and what lies between one and
-     * the next was made in the same millisecond. So a run has few jobs that are not of the page. */
+    /* From job to job in a run, at most: numbers go round the buckets, and what lies between one
+     * and the next was made in the same millisecond. So a run has few jobs that are not of the
+     * page. */
     RUN_STEP = 2 << ID_BUCKET_SHIFT
 };
 
@@ -57,7 +58,8 @@ static struct pg_call *ask_jobs(struct pg *pg, const struct pg_call *execs)
     return use;
 }
 
-/* Where the next page begins; 0: there is none (or a row without an id, which cannot be stepped over). */
+/* Where the next page begins; 0: there is none (or a row without an id, which cannot be stepped
+ * over). */
 static uint64_t page_end(const struct pg_call *execs)
 {
     if (pg_rows(execs) < LOAD_PAGE)
@@ -102,9 +104,9 @@ static enum rc load_page(const struct live_page *page, const struct load_sink *s
     return RC_OK;
 }
 
-/* The database must never wait for us, nor we for it: while a page is loaded, its successor's jobs and the
- * page behind that are on their way. The latter goes first, since more can be asked for as soon as it is
- * here. */
+/* The database must never wait for us, nor we for it: while a page is loaded, its successor's jobs
+ * and the page behind that are on their way. The latter goes first, since more can be asked for as
+ * soon as it is here. */
 enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t until_ms,
                            const struct load_sink *sink, struct err *err)
 {

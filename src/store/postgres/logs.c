@@ -1,8 +1,8 @@
 /* logs.c - output of commands, and their checkpoints.
  *
- * Output is not a promise, so its commits do not wait for the disk (synchronous_commit off, for that
- * transaction alone); a power cut may take the last lines. Chunks stand in tables by the week of their
- * execution, which go as a whole when all of a week is too old. */
+ * Output is not a promise, so its commits do not wait for the disk (synchronous_commit off, for
+ * that transaction alone); a power cut may take the last lines. Chunks stand in tables by the week
+ * of their execution, which go as a whole when all of a week is too old. */
 #include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -41,8 +41,8 @@ static enum rc append(struct logs *logs, const struct log_chunk *chunks, size_t 
     return pg_run(pg, err);
 }
 
-/* The statement stops at bytes_max; a row that makes no sense counts there, so a page of nothing else
- * is followed by the next one. */
+/* The statement stops at bytes_max; a row that makes no sense counts there, so a page of nothing
+ * else is followed by the next one. */
 static enum rc read_page(struct pg *pg, uint64_t exec_id, struct log_place after, size_t bytes_max,
                          const struct pg_call **ret_use, struct err *err)
 {
@@ -93,8 +93,8 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
 
 enum { TEND_MS = 3600000, DROPS_MAX = 100 };
 
-/* Makes the weeks ahead, once an hour in the whole cluster. Here, since neither turns nor renewals wait for
- * this connection. */
+/* Makes the weeks ahead, once an hour in the whole cluster. Here, since neither turns nor renewals
+ * wait for this connection. */
 static enum rc tend(struct pg *pg, struct err *err)
 {
     pg_i64(pg_call(pg, Q_TEND), TEND_MS);
@@ -217,7 +217,8 @@ static const struct logs_ops ops = {
     .close = close_logs,
 };
 
-/* All of it may be sent again after a loss: chunks that are there stay, a checkpoint is put by its token. */
+/* All of it may be sent again after a loss: chunks that are there stay, a checkpoint is put by its
+ * token. */
 enum rc postgres_logs(struct store *store, struct logs **ret_logs, struct err *err)
 {
     (void)err;

@@ -58,7 +58,8 @@ TEST(numbers_that_were_left_out_are_not_lost, setup, teardown)
     assert_int_equal(lost(m, 0), MARKS_RUNS_MAX); /* at least: what is older was forgotten */
 }
 
-/* The answer to a commit was read, and before it was noted the database went back and all was taken anew. */
+/* The answer to a commit was read, and before it was noted the database went back and all was taken
+ * anew. */
 TEST(what_was_committed_before_a_restart_is_not_asked_for_after_it, setup, teardown)
 {
     struct marks *m = *state;

@@ -103,8 +103,8 @@ static enum rc not_a_conflict(enum rc rc, struct err *err)
     return RC_IO;
 }
 
-/* One statement is one transaction here, and all of them are one round trip. Sending a renewal twice is
- * harmless, so a connection that was lost meanwhile is nobody's concern. */
+/* One statement is one transaction here, and all of them are one round trip. Sending a renewal
+ * twice is harmless, so a connection that was lost meanwhile is nobody's concern. */
 static enum rc renew(struct member *member, const struct node_rec *me, int64_t lapsed_ms,
                      struct arena *arena, struct cluster_view *ret_view, struct err *err)
 {
@@ -206,9 +206,9 @@ static void bind_known(struct pg_call *use, const struct ownership *own)
     }
 }
 
-/* Before this is committed no turn can be, since its mark is missing; from then on none that is from before,
- * by its epochs. In doubt, or dead in between: the next renewal finds the mark missing, and it is done again,
- * by us or whoever takes over. */
+/* Before this is committed no turn can be, since its mark is missing; from then on none that is
+ * from before, by its epochs. In doubt, or dead in between: the next renewal finds the mark
+ * missing, and it is done again, by us or whoever takes over. */
 static enum rc recover(struct member *member, const struct node_rec *me, struct ownership *own,
                        struct err *err)
 {

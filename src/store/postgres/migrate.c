@@ -117,8 +117,9 @@ static enum rc try(const struct pg_place *place, uint32_t partitions, const char
     return rc;
 }
 
-/* Servers of the version before are at work, and lock tables in orders of their own. Where that ends in a deadlock,
- * and the database chooses us to give way, nothing has happened yet: it is done again. */
+/* Servers of the version before are at work, and lock tables in orders of their own. Where that
+ * ends in a deadlock, and the database chooses us to give way, nothing has happened yet: it is done
+ * again. */
 enum rc pg_migrate(const struct pg_place *place, uint32_t partitions, const char *role,
                    int64_t *ret_from, struct err *err)
 {

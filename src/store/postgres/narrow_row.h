@@ -1,7 +1,7 @@
 /* narrow_row.h - rows without anything that most rows do not have.
  *
- * They ran once, on a handler, and nothing special became of them. All that they have in common stands in the
- * statements for them, so less is sent, and read by PostgreSQL (0003_records.sql). */
+ * They ran once, on a handler, and nothing special became of them. All that they have in common
+ * stands in the statements for them, so less is sent, and read by PostgreSQL (0003_records.sql). */
 #pragma once
 #include "job/record/record.h"
 

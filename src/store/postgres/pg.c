@@ -60,8 +60,8 @@ static bool has_patience(const struct pg *pg)
     return pg->patience != NULL && pg->patience->on_wait != NULL;
 }
 
-/* Not before a commit: what is asked then is given up soon, and the turn is in the middle of something. False:
- * it is not to be waited for any longer. */
+/* Not before a commit: what is asked then is given up soon, and the turn is in the middle of
+ * something. False: it is not to be waited for any longer. */
 static bool tell_waiting(struct pg *pg)
 {
     int64_t now_ms = boot_ms();
@@ -90,8 +90,8 @@ static int64_t deadline_ms(const struct pg *pg)
     return hurries ? pg->hurry_until_ms : until_ms;
 }
 
-/* Writes what is left to write and reads what is there, until something was read or time is up. Both at
- * once, since a server that cannot get rid of answers stops reading questions. */
+/* Writes what is left to write and reads what is there, until something was read or time is up.
+ * Both at once, since a server that cannot get rid of answers stops reading questions. */
 static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
 {
     int left = PQflush(pg->conn);
@@ -126,16 +126,17 @@ static enum rc next_result(struct pg *pg, int64_t until_ms, PGresult **ret_resul
 
 /* ---- connecting */
 
-/* Whether the other side has hung up since it was used. Asked before something is sent, since afterwards
- * nobody could say whether it arrived. The server speaks without being asked only to say farewell (or that a
- * setting was changed, for which a new connection is as good). */
+/* Whether the other side has hung up since it was used. Asked before something is sent, since
+ * afterwards nobody could say whether it arrived. The server speaks without being asked only to say
+ * farewell (or that a setting was changed, for which a new connection is as good). */
 static bool is_alive(struct pg *pg)
 {
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = POLLIN};
     return PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) == 0;
 }
 
-/* The thread of turns waits for a moment only: what is refused within it is refused with the reason. */
+/* The thread of turns waits for a moment only: what is refused within it is refused with the
+ * reason. */
 static enum rc connect_aside(struct pg *pg, struct err *err)
 {
     int64_t until_ms = boot_ms() + CONNECT_WAIT_MS;
@@ -261,8 +262,8 @@ static bool is_good(const PGresult *result)
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-/* Reads the one result that a queued command has. The first error of the run is the one to tell: those
- * behind it were not tried. */
+/* Reads the one result that a queued command has. The first error of the run is the one to tell:
+ * those behind it were not tried. */
 static enum rc read_one(struct pg *pg, int64_t until_ms, enum query query, PGresult **ret_result,
                         bool *ret_good, struct err *err, enum rc *rc)
 {
@@ -315,7 +316,8 @@ static enum rc read_all(struct pg *pg, int64_t until_ms, struct pg_call *fresh,
     PQclear(sync);
     if (lost != RC_OK)
         disconnect(pg);
-    /* Everything was answered: a connection that is lost behind that is none of the caller's sorrows. */
+    /* Everything was answered: a connection that is lost behind that is none of the caller's
+     * sorrows. */
     return rc;
 }
 
@@ -410,9 +412,9 @@ static enum rc run(struct pg *pg, struct pg_call **ret_bad, struct err *err)
     return rc;
 }
 
-/* A connection that was lost since its last use is found out by using it. Where nothing can be done twice
- * by it, the caller need not know: that is when all of a transaction is in this run, or nobody has seen
- * an answer from it. */
+/* A connection that was lost since its last use is found out by using it. Where nothing can be done
+ * twice by it, the caller need not know: that is when all of a transaction is in this run, or
+ * nobody has seen an answer from it. */
 static enum rc run_replayed(struct pg *pg, struct pg_call **ret_bad, struct err *err)
 {
     bool may_repeat = pg->conn != NULL && !pg->begun && first_fresh(pg) == pg->first;

@@ -1,8 +1,8 @@
 /* pg.h - one connection to PostgreSQL: its statements, its round trips, its errors.
  *
  * Statements are queued and go out together: pg_call() names one of sql/ and gets its parameters in
- * order; pg_run() sends all that is queued in one pipeline, waits for all answers, and fails with the
- * first error. So a turn costs round trips, not statements:
+ * order; pg_run() sends all that is queued in one pipeline, waits for all answers, and fails with
+ * the first error. So a turn costs round trips, not statements:
  *
  *     struct pg_call *job = pg_call(pg, Q_FIND_JOB);
  *     pg_u64(job, id);
@@ -12,11 +12,12 @@
  *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row(job, i, arena) (store/sql/row.h) …
  *     pg_clear(pg);
  *
- * Bound values must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
- * Where a parameter is an array for unnest, its uses are columns: pg_columns() (or pg_records()) begins
- * them, and pg_i64 and friends fill them row by row.
+ * Bound values must live until pg_run; results live until pg_clear. Numbers and text travel in
+ * binary. Where a parameter is an array for unnest, its uses are columns: pg_columns() (or
+ * pg_records()) begins them, and pg_i64 and friends fill them row by row.
  *
- * A connection that is lost is made again by the next pg_run. It belongs to one thread at a time. */
+ * A connection that is lost is made again by the next pg_run. It belongs to one thread at a
+ * time. */
 #pragma once
 #include "base/arena.h"
 #include "store/postgres/dsn.h"
@@ -69,12 +70,13 @@ struct pg {
 /* Says what the connection is for; the first run makes it. */
 void pg_init(struct pg *pg, const struct pg_place *place, bool replays);
 void pg_close(struct pg *pg); /* a zeroed struct is closed already */
-/* Connects unless it is. RC_BUSY: it cannot be reached (now). RC_DENIED: it does not let us in. With somebody
- * who waits (patience), a thread of its own connects, and this gives up after half a second; the next call
- * takes what has become of it. */
+/* Connects unless it is. RC_BUSY: it cannot be reached (now). RC_DENIED: it does not let us in.
+ * With somebody who waits (patience), a thread of its own connects, and this gives up after half a
+ * second; the next call takes what has become of it. */
 enum rc pg_connect(struct pg *pg, struct err *err);
 
-/* Until the commit, or the end of the transaction, answers are waited for no longer than patience says. */
+/* Until the commit, or the end of the transaction, answers are waited for no longer than patience
+ * says. */
 void pg_hurry(struct pg *pg);
 /* Waits without doing anything. False: it is no use to go on waiting. */
 bool pg_pause(struct pg *pg, int ms);
@@ -100,26 +102,27 @@ void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
 void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
                const void *record);
 
-/* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
- * them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how many will come. */
+/* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go
+ * round them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how
+ * many will come. */
 void pg_columns(struct pg_call *use, const char *types, size_t rows);
 
-/* The same for the next parameter alone, an array of a composite type, whose fields are `types`. Where rows
- * have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for each array that
- * it unnests, and 26 of them took 4.7 us a row, one of records 0.1. pg_columns may follow: their values
- * then come behind those of the record, in each row. */
+/* The same for the next parameter alone, an array of a composite type, whose fields are `types`.
+ * Where rows have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for
+ * each array that it unnests, and 26 of them took 4.7 us a row, one of records 0.1. pg_columns may
+ * follow: their values then come behind those of the record, in each row. */
 void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_t rows);
 
 /* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
  * connection is as good as new (or will be made anew). */
 enum rc pg_run(struct pg *pg, struct err *err);
-/* Sends what is queued so far and goes on queueing: the server begins with it while we make the rest. An
- * error is found out by the run, which must follow. */
+/* Sends what is queued so far and goes on queueing: the server begins with it while we make the
+ * rest. An error is found out by the run, which must follow. */
 void pg_push(struct pg *pg);
 /* The same, and their answers are to come one by one, as soon as there are any. */
 void pg_ask(struct pg *pg);
-/* Waits for the answer of one that was asked, while others may stay on their way: for those a run must
- * follow. On failure all of them are forgotten, as by pg_run. */
+/* Waits for the answer of one that was asked, while others may stay on their way: for those a run
+ * must follow. On failure all of them are forgotten, as by pg_run. */
 enum rc pg_await(struct pg *pg, const struct pg_call *use, struct err *err);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
@@ -130,7 +133,8 @@ void pg_clear_at(struct pg **pg); /* for CLEANUP */
 void pg_forget(struct pg *pg, struct pg_call *use);
 
 size_t pg_rows(const struct pg_call *use);
-/* One of them, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid until pg_clear. */
+/* One of them, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid
+ * until pg_clear. */
 struct row pg_row(const struct pg_call *use, size_t number, struct arena *arena);
 const char *pg_label(const struct pg_call *use);
 /* How many rows it changed. */
@@ -138,13 +142,14 @@ uint64_t pg_changed(const struct pg_call *use);
 
 /* ---- transactions */
 
-/* Queues BEGIN, and what a transaction needs that cannot be said once per connection (behind a pooler). Only a
- * connection that was made tells whether there is one, so pg_connect comes first. */
+/* Queues BEGIN, and what a transaction needs that cannot be said once per connection (behind a
+ * pooler). Only a connection that was made tells whether there is one, so pg_connect comes
+ * first. */
 void pg_begin(struct pg *pg);
 /* Reads only, all from one moment. Connects by itself. */
 enum rc pg_begin_snapshot(struct pg *pg, struct err *err);
-/* Queues COMMIT and runs all. RC_UNKNOWN when the connection was lost under it. Any other error: nothing
- * was kept. Either way the transaction is over. */
+/* Queues COMMIT and runs all. RC_UNKNOWN when the connection was lost under it. Any other error:
+ * nothing was kept. Either way the transaction is over. */
 enum rc pg_commit(struct pg *pg, struct err *err);
 /* Ends it, and forgets what is queued. Harmless when there is none. */
 void pg_rollback(struct pg *pg);

@@ -1,7 +1,7 @@
 /* postgres.h - the inside of the PostgreSQL store, shared by its files.
  *
  *   store.c   opening, closing, API keys     admit.c   what a turn asks (claims.c: keys)
- *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
+ *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c)
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *   member.c  other servers                  letters.c what is dead, and what is too old
  *   row.c     what is in a cell              pg.c, call.c   the connection and its statements
@@ -31,8 +31,7 @@ struct inbox_place {
     uint64_t found;            /* in the round under way, when all of it was last looked for, … */
     uint64_t last_id;          /* … and the highest id of those */
     uint64_t connects;         /* which connection it was, … */
-    uint64_t
-        server; /* … and which server answered: behind a pooler the one tells nothing of the other */
+    uint64_t server; /* … and which server answered: behind a pooler neither tells of the other */
     uint64_t epochs[PARTITIONS_MAX];
 };
 
@@ -95,8 +94,8 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
                      struct err *err);
 enum rc postgres_settle(struct store *store, const struct ownership *own, uint64_t turn,
                         enum settled *ret_settled, struct err *err);
-/* Queues the beginning of the turn under own's epochs, unless it has begun. *ret_fence: the use that tells
- * whether we still own all of them; NULL when the turn had begun. */
+/* Queues the beginning of the turn under own's epochs, unless it has begun. *ret_fence: the use
+ * that tells whether we still own all of them; NULL when the turn had begun. */
 enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
                             struct pg_call **ret_fence, struct err *err);
 enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *own,
@@ -140,8 +139,8 @@ bool postgres_row_live_job(struct row *row, struct job_rec *job);
 enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t until_ms,
                            const struct load_sink *sink, struct err *err);
 
-/* claims.c: taking keys, all of a round at once. Queued, read when they were run; and then those whose
- * holder's time was over are tried again. */
+/* claims.c: taking keys, all of a round at once. Queued, read when they were run; and then those
+ * whose holder's time was over are tried again. */
 struct round;
 enum { CLAIM_TABLES = 2 };
 
@@ -150,7 +149,8 @@ struct claims_asked {
     struct pg_call *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
 };
 
-/* hopeful: where they are many it is cheaper, and the run fails with RC_CONFLICT when a request was known. */
+/* hopeful: where they are many it is cheaper, and the run fails with RC_CONFLICT when a request was
+ * known. */
 void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
                          bool hopeful, struct arena *arena, struct claims_asked *ret_asked);
 void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked);

@@ -1,8 +1,8 @@
 /* read.c - the reading side: one connection per handle, one round trip for most calls.
  *
  * A call that is a single statement sees one snapshot by itself. One of several statements begins a
- * transaction for that (pg_begin_snapshot) and ends it in the same pipeline. A connection that was lost
- * is made again and the call repeated, since it only reads. */
+ * transaction for that (pg_begin_snapshot) and ends it in the same pipeline. A connection that was
+ * lost is made again and the call repeated, since it only reads. */
 #include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -74,7 +74,8 @@ static struct pg_call *use_id(struct pg *pg, enum query query, uint64_t id)
     return use;
 }
 
-/* All that could be asked about is asked at once: it is in one of two tables, and its attempts in two. */
+/* All that could be asked about is asked at once: it is in one of two tables, and its attempts in
+ * two. */
 static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena,
                          struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
                          size_t *ret_count, struct err *err)

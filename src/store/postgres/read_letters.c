@@ -57,8 +57,8 @@ static size_t slice_rows(size_t left, size_t max)
     return left < max ? left + 1 : max;
 }
 
-/* Walks one slice that was answered. Behind the first one the next is asked for before that, so that the
- * database reads while we look; *ret_next is NULL when there is none. */
+/* Walks one slice that was answered. Behind the first one the next is asked for before that, so
+ * that the database reads while we look; *ret_next is NULL when there is none. */
 static enum rc walk_on(struct pg *pg, struct letter_walk *walk, const struct pg_call *use,
                        size_t asked, bool ahead, struct pg_call **ret_next, struct err *err)
 {

@@ -1,8 +1,8 @@
 /* row_live.c - what load_live and load_jobs tell, in few words.
  *
- * A server starts with all of them, and much of what that takes is columns: sending one takes PostgreSQL
- * some 60 ns, and us a copy. So a column is NULL where it has what nearly every row has there; the queries
- * and this file agree on what that is. */
+ * A server starts with all of them, and much of what that takes is columns: sending one takes
+ * PostgreSQL some 60 ns, and us a copy. So a column is NULL where it has what nearly every row has
+ * there; the queries and this file agree on what that is. */
 #include "base/when.h"
 #include "job/spec.h"
 #include "store/postgres/postgres.h"

@@ -109,8 +109,8 @@ static const struct store_ops ops = {
     .close = close_store,
 };
 
-/* A server that may make or change the schema does so: the first one of a new version brings the others
- * along, under the lock of migrations. One that may not says who should. */
+/* A server that may make or change the schema does so: the first one of a new version brings the
+ * others along, under the lock of migrations. One that may not says who should. */
 static enum rc bring_up_to_date(struct postgres_store *s, uint32_t partitions, struct err *err)
 {
     int64_t version;

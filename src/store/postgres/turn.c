@@ -230,8 +230,9 @@ static enum rc pause(struct postgres_store *s, struct err *err)
     return rc;
 }
 
-/* A server that was killed has its partitions until its lease is over. A server that starts again meets its own
- * shadow: nobody renews, and waiting helps. Where somebody renews, all is taken, and we are one more. */
+/* A server that was killed has its partitions until its lease is over. A server that starts again
+ * meets its own shadow: nobody renews, and waiting helps. Where somebody renews, all is taken, and
+ * we are one more. */
 enum rc postgres_own(struct store *store, struct str node, struct ownership *ret_owned,
                      struct err *err)
 {
@@ -272,7 +273,8 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
 }
 
 /* The partitions that are owned now may be others than those it was sent under (a load settles,
- * too), so holding the rows of that may not wait for it; this does, and comes before anybody looks. */
+ * too), so holding the rows of that may not wait for it; this does, and comes before anybody
+ * looks. */
 static void call_lost(struct postgres_store *s)
 {
     struct pg_call *lost = pg_call(&s->pg, Q_SETTLE_LOST);
@@ -283,9 +285,9 @@ static void call_lost(struct postgres_store *s)
     pg_u64(lost, s->doubt_epoch);
 }
 
-/* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under way; if
- * it has not begun yet (a backend that was stopped before it read our words), the row that calls it lost
- * stands in its way. After this commit the answer is final, also after a failover. */
+/* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under
+ * way; if it has not begun yet (a backend that was stopped before it read our words), the row that
+ * calls it lost stands in its way. After this commit the answer is final, also after a failover. */
 enum rc postgres_settle(struct store *store, const struct ownership *own, uint64_t turn,
                         enum settled *ret_settled, struct err *err)
 {

@@ -26,8 +26,8 @@
  * Comments are left out of the text.
  *
  * A record whose fields are listed in C (job/record/record_fields.h) needs no list of columns: the
- * same tokens are made of its fields, and {alert.progress.set :} of one group alone. A list that may
- * be empty is written with the comma in front of it: {, job_indexed.columns}. */
+ * same tokens are made of its fields, and {alert.progress.set :} of one group alone. A list that
+ * may be empty is written with the comma in front of it: {, job_indexed.columns}. */
 #pragma once
 #include "job/record/fields.h"
 

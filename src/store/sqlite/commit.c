@@ -389,8 +389,8 @@ enum rc sqlite_commit(struct store *store, const struct ownership *own, const st
         sqlite_turn_abort(s);
         return rc;
     }
-    /* A server that dies up to here leaves nothing: all of it is in the connection's cache, or in the
-     * log behind the last commit, where recovery stops. */
+    /* A server that dies up to here leaves nothing: all of it is in the connection's cache, or in
+     * the log behind the last commit, where recovery stops. */
     return sqlite_turn_commit(s, err);
     /* One that dies from here on leaves all of it: the log was synced before COMMIT returned. In
      * between, the sync decides, and the next start finds the turn's number or does not. */

@@ -2,8 +2,8 @@
  *
  * A connection is opened for a role, which says which file it is, how it is set up, and which
  * statements it keeps prepared for life. It belongs to one thread at a time. A `struct stmt` is one
- * use of a statement: bind in order, then `stmt_done` when no rows are wanted, or `stmt_next` row by
- * row. Nothing is copied on binding: what is bound must live until its use ends. */
+ * use of a statement: bind in order, then `stmt_done` when no rows are wanted, or `stmt_next` row
+ * by row. Nothing is copied on binding: what is bound must live until its use ends. */
 #pragma once
 #include "base/str.h"
 #include "store/sqlite/statements.h"
@@ -19,8 +19,8 @@ enum db_role {
     DB_LOGS,   /* logs.db, migrated when older */
 };
 
-/* The value that a parameter was bound to last, as far as that is worth knowing: rows of a turn have most of
- * their numbers in common, and SQLite keeps what was bound. */
+/* The value that a parameter was bound to last, as far as that is worth knowing: rows of a turn
+ * have most of their numbers in common, and SQLite keeps what was bound. */
 struct bound {
     enum { BOUND_OTHER, BOUND_NULL, BOUND_EMPTY, BOUND_NUMBER } kind;
     int64_t number;
@@ -78,13 +78,13 @@ void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_grou
 
 /* Runs a statement that gives no rows. */
 enum rc stmt_done(struct stmt *stmt, struct err *err);
-/* The same for a change of one row, noun and id, which must be there: RC_CONFLICT, or it would be lost
- * without a word. */
+/* The same for a change of one row, noun and id, which must be there: RC_CONFLICT, or it would be
+ * lost without a word. */
 enum rc stmt_on_one(struct stmt *stmt, const char *noun, uint64_t id, struct err *err);
 /* The next row, or *ret_row false at the end. */
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err);
-/* The row that it stands on, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid
- * until the next row. */
+/* The row that it stands on, as store/sql/row.h reads it. arena: where its text is copied; NULL:
+ * text is valid until the next row. */
 struct row stmt_row(const struct stmt *stmt, struct arena *arena);
 /* Ends a use before its last row; for CLEANUP. */
 void stmt_end(struct stmt *stmt);

@@ -1,6 +1,6 @@
-/* inbox.c - what partitions tell each other and keep for one another, and what was refused. There is one
- * writer and one partition, so a row is visible as soon as it is numbered: no place has to be
- * remembered, and no gap. */
+/* inbox.c - what partitions tell each other and keep for one another, and what was refused. There
+ * is one writer and one partition, so a row is visible as soon as it is numbered: no place has to
+ * be remembered, and no gap. */
 #include "base/vec.h"
 #include "job/record/record_fields.h"
 #include "store/sql/row.h"

@@ -158,8 +158,8 @@ static void close_pair(struct pair *p)
     vfs_end(&p->vfs);
 }
 
-/* Without a sync at each commit, and with a cache so small that a transaction's pages go to the log,
- * are read back and written again before it ends. */
+/* Without a sync at each commit, and with a cache so small that a transaction's pages go to the
+ * log, are read back and written again before it ends. */
 TEST(every_commit_is_seen_by_others_at_once, make_dir, remove_dir)
 {
     struct pair p = {0};

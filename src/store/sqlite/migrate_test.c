@@ -1,4 +1,5 @@
-/* Files of other versions: newer ones are refused, older ones brought up to date with all they hold. */
+/* Files of other versions: newer ones are refused, older ones brought up to date with all they
+ * hold. */
 #include "base/embed.h"
 #include "base/mem.h"
 #include "store/sqlite/migrate.h"

@@ -39,7 +39,8 @@ void requests_end(struct requests *r, bool committed)
 
 /* ---- reading */
 
-/* Of two rows with one print the older is in memory: the other one was put into the table at once. */
+/* Of two rows with one print the older is in memory: the other one was put into the table at
+ * once. */
 static enum rc load_fresh(struct requests *r, struct db *db, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_REQUESTS);
@@ -159,7 +160,8 @@ static enum rc delete_rows(struct db *db, uint64_t first, uint64_t last, struct 
     return stmt_done(&stmt, err);
 }
 
-/* At the end, where its own end is: a row that lasts must not stand before others that have ended. */
+/* At the end, where its own end is: a row that lasts must not stand before others that have
+ * ended. */
 static enum rc replace(struct requests *r, struct db *db, const struct request *old,
                        const struct claim *claim, struct err *err)
 {
@@ -268,8 +270,8 @@ static enum rc put_prints(struct requests *r, struct db *db, struct err *err)
 }
 
 /* Prints of rows that are gone leave a slice at a time. Rows go in the order of their ids, so those
- * before the oldest are gone; and prints are spread evenly, so a part of their range is that part of
- * them. Four times as many are looked at as came, so at most a few in ten mean nothing. */
+ * before the oldest are gone; and prints are spread evenly, so a part of their range is that part
+ * of them. Four times as many are looked at as came, so at most a few in ten mean nothing. */
 static enum rc clean_prints(struct requests *r, struct db *db, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt oldest = db_stmt(db, SQL_OLDEST_REQUESTS);

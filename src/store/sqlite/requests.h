@@ -2,15 +2,15 @@
  *
  * In a table by key every new one would change a page of its own: 4 KB to the log and 4 KB to the
  * file for some 150 bytes. So rows are appended in the order in which they come, and are found by
- * prints, 63 bits of hash. Prints of the newest rows are in memory; when there are REQUESTS_FRESH of
- * them they go into table request_print all at once, in its own order, so that a page takes many. A
- * print only says where to look: the row says what is so.
+ * prints, 63 bits of hash. Prints of the newest rows are in memory; when there are REQUESTS_FRESH
+ * of them they go into table request_print all at once, in its own order, so that a page takes
+ * many. A print only says where to look: the row says what is so.
  *
  * A key may be looked for before it is inserted, since the transaction has had the write lock from
  * its beginning, and there is one owner.
  *
- * Memory holds nothing that the file does not. Whenever a transaction that changed anything here was
- * not committed for certain, it is forgotten and read again. */
+ * Memory holds nothing that the file does not. Whenever a transaction that changed anything here
+ * was not committed for certain, it is forgotten and read again. */
 #pragma once
 #include "base/map.h"
 #include "store/sqlite/db.h"
@@ -38,8 +38,8 @@ enum rc requests_put(struct requests *r, struct db *db, const struct claim *clai
 /* Only where the holder still is the one named. */
 enum rc requests_release(struct requests *r, struct db *db, const struct claim *claim,
                          struct err *err);
-/* At the end of each transaction: deletes the first `max` rows, as far as they have ended, and moves
- * prints when it is time. */
+/* At the end of each transaction: deletes the first `max` rows, as far as they have ended, and
+ * moves prints when it is time. */
 enum rc requests_sweep(struct requests *r, struct db *db, int64_t now_ms, size_t max,
                        struct err *err);
 /* The transaction was committed, or it was not, or nobody knows. */

@@ -1,7 +1,7 @@
 /* sqlite.h - the inside of the SQLite store, shared by its files.
  *
  *   store.c   opening, closing, API keys     admit.c   what a turn asks
- *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
+ *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c)
  *   requests.c   idempotency keys            wal_checkpoint.c   the log's way into the file
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *
@@ -61,11 +61,13 @@ enum rc sqlite_settings(struct store *store, const struct load_sink *sink, struc
 enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t until_ms,
                     const struct load_sink *sink, struct err *err);
 
-/* The payload that an execution has of its own, by one of the two statements that read it. RC_NOT_FOUND. */
+/* The payload that an execution has of its own, by one of the two statements that read it.
+ * RC_NOT_FOUND. */
 enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
                        struct str *ret_payload, struct err *err);
 
-/* commit_exec.c: what commit does with executions, and with attempts that do not stand in their row */
+/* commit_exec.c: what commit does with executions, and with attempts that do not stand in their
+ * row */
 enum rc sqlite_keep_exec(struct db *db, const struct exec_change *change, struct err *err);
 enum rc sqlite_keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err);
 

@@ -332,8 +332,8 @@ TEST(keys_that_have_ended_leave_nothing_behind, make_dir, remove_dir)
     store->ops->close(store);
 }
 
-/* Prints of two keys may be the same: 2^63 are many, not endless. Here all rows get the print of one
- * that is not theirs, beside their own. */
+/* Prints of two keys may be the same: 2^63 are many, not endless. Here all rows get the print of
+ * one that is not theirs, beside their own. */
 TEST(a_print_only_says_where_to_look, make_dir, remove_dir)
 {
     enum { KEYS = REQUESTS_FRESH + 10 };

@@ -73,7 +73,8 @@ void sqlite_turn_abort(struct sqlite_store *s)
     requests_end(&s->requests, false);
 }
 
-/* Runs an UPDATE … RETURNING of the partition's row, reads its numbers, and ends the transaction. */
+/* Runs an UPDATE … RETURNING of the partition's row, reads its numbers, and ends the
+ * transaction. */
 static enum rc ask_partition(struct sqlite_store *s, struct stmt *stmt, bool *ret_found,
                              int64_t ret_columns[], int count, struct err *err)
 {

@@ -28,8 +28,8 @@ struct mover {
 
 /* ---- the thread */
 
-/* A move that fails now is tried again when the log has grown, and in the end by the writer, whose commits say
- * what is wrong with the disk. So nobody has to hear of it here. */
+/* A move that fails now is tried again when the log has grown, and in the end by the writer, whose
+ * commits say what is wrong with the disk. So nobody has to hear of it here. */
 static void move(struct mover *m)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -73,7 +73,8 @@ static void tell(struct mover *m, bool *what)
 
 /* ---- the writer */
 
-/* With the thread kept away: at the end of this all is moved, unless somebody still reads what is old. */
+/* With the thread kept away: at the end of this all is moved, unless somebody still reads what is
+ * old. */
 static void move_rest(struct mover *m, const char *name)
 {
     pthread_mutex_lock(&m->lock);
@@ -107,8 +108,8 @@ enum rc mover_start(sqlite3 *writer, const char *path, struct mover **ret_mover,
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
 
-    /* It inherits the mask: signals are for the thread that waits for them. (loop/thread.h would do the
-     * same; the store stands beside loop, not above it.) */
+    /* It inherits the mask: signals are for the thread that waits for them. (loop/thread.h would do
+     * the same; the store stands beside loop, not above it.) */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

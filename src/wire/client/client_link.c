@@ -125,7 +125,8 @@ static void tell_answer(struct client_link *l)
     l->events->on_answer(l->arg, &head);
 }
 
-/* bad: what an answer that cannot be read means. One that was cut off may be whole at the next try. */
+/* bad: what an answer that cannot be read means. One that was cut off may be whole at the next
+ * try. */
 static void on_reply(struct client_link *l, enum http_reply_state state, enum rc bad)
 {
     if (l->dropped || state == HTTP_REPLY_MORE)

@@ -1,4 +1,5 @@
-/* Connections that the server closes, and servers that make no sense: a script of ours plays them. */
+/* Connections that the server closes, and servers that make no sense: a script of ours plays
+ * them. */
 #include "wire/client/client_rig_test.h"
 
 /* ---- connections that the server closes */
@@ -193,8 +194,9 @@ TEST(the_body_of_an_interim_answer_is_not_joined_to_the_next)
 /* Larger than what the kernel takes for a peer that does not read. */
 enum { LARGE_BYTES = 32 << 20 };
 
-/* The server refuses a body by its head, and the next request follows at once: what libuv still writes of
- * the first must be neither freed nor overwritten, and the second must not go over that connection. */
+/* The server refuses a body by its head, and the next request follows at once: what libuv still
+ * writes of the first must be neither freed nor overwritten, and the second must not go over that
+ * connection. */
 TEST(an_answer_before_the_request_was_sent_ends_the_connection)
 {
     struct rig *rig = rig_new(&limits);

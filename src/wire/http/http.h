@@ -1,13 +1,13 @@
 /* http.h - an HTTP/1.1 server on one libuv loop.
  *
  * llhttp reads the bytes, this module owns the connections. A handler is called once per request,
- * when head and body are complete and within the limits (a gate may look at the head before the body
- * is read), and answers with exactly one of
- * `http_respond` or `http_stream_open` … `http_stream_close`, at once or much later: the request
- * is the handler's until then, also when the client has left meanwhile (answering a client that
- * left is harmless and frees the request). Requests of one connection are served in order, one at
- * a time; pipelined ones wait. Everything here runs on the loop's thread; there are no locks.
- * Handlers and on_gone are called by the loop, never from within a call to this module.
+ * when head and body are complete and within the limits (a gate may look at the head before the
+ * body is read), and answers with exactly one of `http_respond` or `http_stream_open` …
+ * `http_stream_close`, at once or much later: the request is the handler's until then, also when
+ * the client has left meanwhile (answering a client that left is harmless and frees the request).
+ * Requests of one connection are served in order, one at a time; pipelined ones wait. Everything
+ * here runs on the loop's thread; there are no locks. Handlers and on_gone are called by the loop,
+ * never from within a call to this module.
  *
  * Inside: http_parse makes requests of bytes, http_conn is the life of one connection, http_answer
  * and http_out write, http.c listens and keeps the time. */
@@ -37,15 +37,16 @@ struct http_header {
     struct str value;
 };
 
-/* All limits are settings; hitting one is answered with its own status (431, 414, 413, 408, 503). */
+/* All limits are settings; hitting one is answered with its own status (431, 414, 413, 408,
+ * 503). */
 struct http_limits {
     size_t head_bytes_max; /* request line and headers together */
     size_t target_bytes_max;
     size_t body_bytes_max;
     size_t connections_max; /* more are answered 503 and closed; but strangers make room first */
     size_t address_max;     /* the same for strangers of one address; 0: no limit of its own */
-    /* Of requests, over all connections: 503. Strangers may hold a quarter as much beside it, answers that
-     * they do not read included. 0: no limit. */
+    /* Of requests, over all connections: 503. Strangers may hold a quarter as much beside it,
+     * answers that they do not read included. 0: no limit. */
     size_t buffered_bytes_max;
     struct http_quota
         *quota; /* in which all servers that share these limits count; NULL: this one alone */
@@ -104,8 +105,8 @@ void http_server_set_gate(struct http_server *s, http_gate *gate);
  * picks one; *ret_port says which. */
 enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port, bool shared,
                            uint16_t *ret_port, struct err *err);
-/* RC_IO when somebody listens there already. For those who share a port among themselves: the kernel
- * would let a stranger's sockets share it too. */
+/* RC_IO when somebody listens there already. For those who share a port among themselves: the
+ * kernel would let a stranger's sockets share it too. */
 enum rc http_probe(struct str host, uint16_t port, struct err *err);
 /* Stops accepting; idle connections close now, busy ones after their answer. */
 void http_server_drain(struct http_server *s);
@@ -126,8 +127,8 @@ bool http_request_param(struct http_request *req, struct str name, struct str *r
 /* Percent-decodes into the arena; false for a bad escape, and for %00. */
 bool http_decode(struct arena *arena, struct str text, bool plus_is_space, struct str *ret_text);
 
-/* The caller has shown who it is: its connection is no stranger's from now on. A stranger has less time to
- * ask for something, and makes room when there are too many connections. */
+/* The caller has shown who it is: its connection is no stranger's from now on. A stranger has less
+ * time to ask for something, and makes room when there are too many connections. */
 void http_request_vouch(struct http_request *req);
 
 /* Answers and gives the request back; req is gone afterwards. */

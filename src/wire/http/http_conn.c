@@ -256,8 +256,8 @@ static void dispatch(struct http_conn *c)
     c->server->handler(c->server->arg, &c->req);
 }
 
-/* Every step of a body has its time, and all of it the time that its bytes are worth: whoever sends a step
- * at the last moment, again and again, holds memory for hours otherwise. */
+/* Every step of a body has its time, and all of it the time that its bytes are worth: whoever sends
+ * a step at the last moment, again and again, holds memory for hours otherwise. */
 static void await_body(struct http_conn *c)
 {
     const struct http_limits *limits = &c->server->limits;
@@ -324,7 +324,8 @@ static void step(struct http_conn *c, struct str bytes, size_t *used)
 static void keep_rest(struct http_conn *c, struct str bytes)
 {
     buf_add(&c->rest, bytes);
-    /* Bounded by itself; when it does not fit the next body is refused, but a stranger must not stay. */
+    /* Bounded by itself; when it does not fit the next body is refused, but a stranger must not
+     * stay. */
     if (!count_bytes(c) && is_stranger(c)) {
         http_conn_close(c);
         return;
@@ -438,18 +439,18 @@ static bool is_neighbour(const struct http_conn *a, const struct http_conn *b)
     return memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
 }
 
-/* One that was refused for being too many lingers, too, and leaves no room: then there is more than one too
- * many. */
+/* One that was refused for being too many lingers, too, and leaves no room: then there is more than
+ * one too many. */
 static bool has_answer(const struct http_conn *c, size_t too_many)
 {
     return c->state == HTTP_CONN_SENDING || c->state == HTTP_CONN_ENDING ||
            (c->state == HTTP_CONN_LINGERING && too_many == 1);
 }
 
-/* The stranger that has waited longest without asking for anything goes, else the one that has had an
- * answer for longest and does not read it, or does not leave: a crowd of these would keep everybody out.
- * When it is the newest one's address that has too many, it is one of that address. Only one of this loop's:
- * the kernel spreads connections over all loops alike. */
+/* The stranger that has waited longest without asking for anything goes, else the one that has had
+ * an answer for longest and does not read it, or does not leave: a crowd of these would keep
+ * everybody out. When it is the newest one's address that has too many, it is one of that address.
+ * Only one of this loop's: the kernel spreads connections over all loops alike. */
 static bool make_room(struct http_server *s, const struct http_conn *newest, bool of_address,
                       size_t too_many)
 {

@@ -97,7 +97,8 @@ bool http_conn_is_idle(const struct http_conn *c);
 void http_conn_close(struct http_conn *c);
 /* Sends or queues; a broken socket leads to CLOSING. */
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count);
-/* Whether so many bytes may wait for their reader: of strangers all together may hold only so much. */
+/* Whether so many bytes may wait for their reader: of strangers all together may hold only so
+ * much. */
 bool http_conn_has_room(struct http_conn *c, size_t bytes);
 /* Whether another request may follow on this connection. */
 bool http_conn_may_go_on(const struct http_conn *c);

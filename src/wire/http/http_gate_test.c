@@ -1,4 +1,5 @@
-/* What is decided before a body is read: by the gate, by the clock, by the number of connections. */
+/* What is decided before a body is read: by the gate, by the clock, by the number of
+ * connections. */
 #include "wire/http/http_rig_test.h"
 
 static size_t looked; /* heads that the gate has seen */

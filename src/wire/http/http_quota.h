@@ -1,8 +1,8 @@
 /* http_quota.h - what the connections of a process may have together.
  *
- * Every loop that listens counts in the same quota: how many connections there are, how many strangers come
- * from one address, and how many bytes they hold in memory. The limits themselves are the server's (http.h).
- * From any thread. */
+ * Every loop that listens counts in the same quota: how many connections there are, how many
+ * strangers come from one address, and how many bytes they hold in memory. The limits themselves
+ * are the server's (http.h). From any thread. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,9 @@ struct http_quota;
 struct http_quota *http_quota_new(void);
 void http_quota_free(struct http_quota *q); /* no connection is in it any more; NULL is fine */
 
-/* Where a connection comes from, as far as it counts: the address without the port, of IPv6 the first 64
- * bits, since whoever has one of these has all of them. 16 bytes; all zero for what is neither. */
+/* Where a connection comes from, as far as it counts: the address without the port, of IPv6 the
+ * first 64 bits, since whoever has one of these has all of them. 16 bytes; all zero for what is
+ * neither. */
 struct http_origin {
     unsigned char bytes[16];
 };
@@ -36,7 +37,7 @@ size_t http_quota_connections(struct http_quota *q);
 /* Strangers have a share of their own: what they hold keeps nobody else's requests out. */
 enum http_share { HTTP_SHARE_FRIENDS, HTTP_SHARE_STRANGERS, HTTP_SHARES };
 
-/* A connection holds `now` bytes where it held `before`. False: that would be more than max of this share
- * together; then nothing has changed. Less is always granted. */
+/* A connection holds `now` bytes where it held `before`. False: that would be more than max of this
+ * share together; then nothing has changed. Less is always granted. */
 bool http_quota_hold(struct http_quota *q, enum http_share share, size_t before, size_t now,
                      size_t max);

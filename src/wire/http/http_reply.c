@@ -85,8 +85,8 @@ static int on_head_end(llhttp_t *llhttp)
 {
     struct http_reply *r = llhttp->data;
     r->status = llhttp->status_code;
-    /* 1: there is no body. Nor has an interim answer one, whatever its length says: it would be joined to
-     * that of the real answer. */
+    /* 1: there is no body. Nor has an interim answer one, whatever its length says: it would be
+     * joined to that of the real answer. */
     return r->to_head || is_interim(r) ? 1 : 0;
 }
 

@@ -11,9 +11,9 @@
  *
  * Values that belfry carries but does not read can be left as they are (struct json_rules).
  *
- * Integers are exact int64; a number with a fraction or an exponent is a double. Time and memory are
- * in proportion to the text (keys are sorted to find twins). Strings without escapes point into the
- * source, so the source must live as long as the tree. Errors say line and column. */
+ * Integers are exact int64; a number with a fraction or an exponent is a double. Time and memory
+ * are in proportion to the text (keys are sorted to find twins). Strings without escapes point into
+ * the source, so the source must live as long as the tree. Errors say line and column. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -61,8 +61,8 @@ enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value,
 
 /* Exceptions from the usual way to read. */
 struct json_rules {
-    /* Objects, arrays and numbers under these keys, wherever they stand, become a JSON_SPAN: they count
-     * neither towards the depth nor the values of the document, and may hold what is said in
+    /* Objects, arrays and numbers under these keys, wherever they stand, become a JSON_SPAN: they
+     * count neither towards the depth nor the values of the document, and may hold what is said in
      * json_scan.h. */
     const struct str *spans;
     size_t span_count;
@@ -85,8 +85,8 @@ const char *json_kind_name(enum json_kind kind); /* "a string", "an object" */
 const char *json_value_name(const struct json *value);
 
 /* The writer appends to a buf and keeps track of commas and nesting. Wrong nesting is a bug and
- * asserts. Text that is not UTF-8 is written with U+FFFD in place of each bad byte, and so is a NUL:
- * the output always reads back. */
+ * asserts. Text that is not UTF-8 is written with U+FFFD in place of each bad byte, and so is a
+ * NUL: the output always reads back. */
 struct json_writer {
     struct buf *out;
     uint32_t depth;

@@ -1,7 +1,7 @@
 /* json_lex.h - the words of JSON: space, strings, numbers, true, false and null.
  *
- * For the reader that builds a tree (json.c) and the one that only looks (json_scan.c), so that both
- * take and refuse the same. Inline: they are called for every value of every message. */
+ * For the reader that builds a tree (json.c) and the one that only looks (json_scan.c), so that
+ * both take and refuse the same. Inline: they are called for every value of every message. */
 #pragma once
 #include "base/str.h"
 #include "wire/json/json_text.h"

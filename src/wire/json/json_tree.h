@@ -1,9 +1,9 @@
 /* json_tree.h - two documents beside each other: whether they say the same, and merged.
  *
  * The order of an object's members says nothing, and neither does how a value is written: 1.0 is 1,
- * "\u0041" is "A"; but a number with more digits than a double holds is only the same as its own text. Of a
- * JSON_SPAN there is only the text: it is the same when that is, and is taken over whole. Both take time in
- * proportion to the documents (keys are sorted). */
+ * "\u0041" is "A"; but a number with more digits than a double holds is only the same as its own
+ * text. Of a JSON_SPAN there is only the text: it is the same when that is, and is taken over
+ * whole. Both take time in proportion to the documents (keys are sorted). */
 #pragma once
 #include "wire/json/json.h"
 

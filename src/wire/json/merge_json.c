@@ -262,8 +262,8 @@ static bool has_more(const struct json *const *objects, size_t count)
     return false;
 }
 
-/* A name that is among the first of all is among the first of whoever has it, so pages of the same size
- * from everybody make one that is complete. */
+/* A name that is among the first of all is among the first of whoever has it, so pages of the same
+ * size from everybody make one that is complete. */
 static void put_page(struct json_writer *w, const struct json *const *objects, size_t count,
                      struct str list, size_t limit, struct arena *arena)
 {

@@ -1,15 +1,15 @@
 /* calendar_json.h - calendars as JSON documents.
  *
- *     {"policy": "hold", "timezone": "Europe/Berlin", "description": "when nobody is in the office",
+ *     {"policy": "hold", "timezone": "Europe/Berlin", "description": "office is closed",
  *      "dates": ["2026-12-25", "2026-12-24/2027-01-01"],
  *      "weekly": ["Sat 00:00-Mon 06:00"],
  *      "windows": [{"from": "2026-11-20T22:00", "to": "2026-11-21T04:00"}],
  *      "ical": "BEGIN:VCALENDAR ..."}
  *
- * All members may be missing; `job/time/calendar.h` says what the texts mean, `job/time/ical.h` what is
- * understood of an iCalendar file, `job/time/almanac.h` what a policy is (skip, unless it is said). Without
- * a timezone, here or as X-WR-TIMEZONE in the file, local times are those of the job that asks. All
- * problems are reported at once. */
+ * All members may be missing; `job/time/calendar.h` says what the texts mean, `job/time/ical.h`
+ * what is understood of an iCalendar file, `job/time/almanac.h` what a policy is (skip, unless it
+ * is said). Without a timezone, here or as X-WR-TIMEZONE in the file, local times are those of the
+ * job that asks. All problems are reported at once. */
 #pragma once
 #include "job/record/record.h"
 #include "job/time/almanac.h"

@@ -133,8 +133,8 @@ static void read_filter(const struct fields *f, const struct field_place *at,
 {
     if (!fields_kind(f, at, value, JSON_OBJECT))
         return;
-    /* Elsewhere that is a field left out, but letters have it where they have no name or fingerprint: copied
-     * from there it would not restrict, and discard what was not meant. */
+    /* Elsewhere that is a field left out, but letters have it where they have no name or
+     * fingerprint: copied from there it would not restrict, and discard what was not meant. */
     for (uint32_t i = 0; i < value->count; i++) {
         const struct field_place place = {.parent = at, .key = value->members[i].key};
         if (value->members[i].value.kind == JSON_NULL)

@@ -291,8 +291,8 @@ static const struct field unread_fields[] = {
     TOKEN(struct poll_unread),
 };
 
-/* Each lease by itself: one that makes no sense must not cost the others, nor the terms and verdicts that
- * came with it. */
+/* Each lease by itself: one that makes no sense must not cost the others, nor the terms and
+ * verdicts that came with it. */
 static void read_leases(const struct fields *f, const struct field_place *at,
                         const struct json *value, void *into)
 {

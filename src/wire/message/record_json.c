@@ -60,8 +60,8 @@ static void put_names(struct json_writer *w, const char *key, struct str names)
 
 /* ---- executions */
 
-/* Which promise it is for. Of a schedule's slots each is in exactly one record: its own, or that of a
- * range which was skipped as a whole. */
+/* Which promise it is for. Of a schedule's slots each is in exactly one record: its own, or that of
+ * a range which was skipped as a whole. */
 static void put_slot(struct json_writer *w, const struct exec_rec *exec)
 {
     char text[WHEN_TEXT_MAX];

@@ -16,5 +16,6 @@ void report_print_head(struct json_writer *w, const struct report_range *range,
 void report_print_failures(struct json_writer *w, const struct tally_sum *sum);
 /* One key of many: {"key", "succeeded", "deduplicated", "failed", "rate"}. */
 void report_print_rate(struct json_writer *w, struct str key, const struct tally_sum *sum);
-/* succeeded, and how many of those were deduplicated; rate, average and quantiles of those that ran. */
+/* succeeded, and how many of those were deduplicated; rate, average and quantiles of those that
+ * ran. */
 void report_print_successes(struct json_writer *w, const struct tally_sum *sum);

@@ -1,4 +1,5 @@
-/* sla_json.h - SLAs on the wire: in a job document, in events and reports, in a wish for more time. */
+/* sla_json.h - SLAs on the wire: in a job document, in events and reports, in a wish for more
+ * time. */
 #pragma once
 #include "job/command.h"
 #include "wire/json/fields.h"

@@ -27,8 +27,8 @@ void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_f
 struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
                              struct field_errors *errors);
 
-/* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. Names that an
- * older version took are good: a job that is left out does not run. */
+/* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. Names
+ * that an older version took are good: a job that is left out does not run. */
 enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err);
 
 /* When it runs, in words: "once, right away", "at 03:00 every day (Europe/Berlin)". */

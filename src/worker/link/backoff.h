@@ -1,8 +1,8 @@
 /* backoff.h - when to call the server, and when to call again after a failure.
  *
- * A backoff calls its owner back, at once or after a while, and knows how the last calls went: after a
- * failure it waits, longer each time and never the same for two workers, so that a server that
- * comes back is not trampled. */
+ * A backoff calls its owner back, at once or after a while, and knows how the last calls went:
+ * after a failure it waits, longer each time and never the same for two workers, so that a server
+ * that comes back is not trampled. */
 #pragma once
 #include "base/rng.h"
 #include "wire/client/client.h"

@@ -1,12 +1,13 @@
 /* epochs.h - the largest epoch that a worker has heard of each partition.
  *
- * An epoch grows with every owner of a partition. A server that was replaced and does not know it yet
- * still answers, and so does the network that held back its words; both speak under an epoch that is
- * smaller than the one the new owner names. A worker that remembers the largest cannot be misled.
+ * An epoch grows with every owner of a partition. A server that was replaced and does not know it
+ * yet still answers, and so does the network that held back its words; both speak under an epoch
+ * that is smaller than the one the new owner names. A worker that remembers the largest cannot be
+ * misled.
  *
- * It is remembered for as long as an old owner may speak (its grace without the store, and a lease),
- * counted from when it was last heard; then forgotten, so that a store that was set up anew is believed
- * again. Plain values: no I/O, no clock. */
+ * It is remembered for as long as an old owner may speak (its grace without the store, and a
+ * lease), counted from when it was last heard; then forgotten, so that a store that was set up anew
+ * is believed again. Plain values: no I/O, no clock. */
 #pragma once
 #include "job/poll.h"
 

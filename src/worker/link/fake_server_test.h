@@ -575,8 +575,8 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
     return f;
 }
 
-/* The clock for promises about time: it does not count while this process stands still, which it does with
- * the whole machine, as a rule. */
+/* The clock for promises about time: it does not count while this process stands still, which it
+ * does with the whole machine, as a rule. */
 static inline int64_t fake_clock_ms(const struct fake_server *f)
 {
     return clock_boot_ms() - f->stood_ms;

@@ -272,8 +272,8 @@ bool lease_set_end(struct lease_set *h, const struct poll_result *result)
 
 /* ---- polls */
 
-/* Also what others own: whoever gets a poll may have taken it since, and have heard of it by an older poll
- * that was long on its way; not named then, it would count as lost. */
+/* Also what others own: whoever gets a poll may have taken it since, and have heard of it by an
+ * older poll that was long on its way; not named then, it would count as lost. */
 static struct poll_held *name_running(struct lease_set *h, struct poll_held *out)
 {
     LIST_EACH(&h->running, node)

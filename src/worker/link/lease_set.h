@@ -1,12 +1,13 @@
 /* lease_set.h - what a worker holds: leases that run, and results that no server has taken yet.
  *
- * The memory of a worker's pollers, without their sockets. A lease is here from the reply that brought it until
- * the verdict on its result; all that time each poll names it, first as running, then with its
- * result, because a server takes a lease that is not named for lost. A lease counts from when the
- * poll was sent, on the boot clock, and its process must be dead a margin before the end.
+ * The memory of a worker's pollers, without their sockets. A lease is here from the reply that
+ * brought it until the verdict on its result; all that time each poll names it, first as running,
+ * then with its result, because a server takes a lease that is not named for lost. A lease counts
+ * from when the poll was sent, on the boot clock, and its process must be dead a margin before the
+ * end.
  *
- * Where there are several servers, a poll may be about some partitions only (`of`; NULL, or a count of
- * 0, means all): those whose owner it goes to, or may go to.
+ * Where there are several servers, a poll may be about some partitions only (`of`; NULL, or a count
+ * of 0, means all): those whose owner it goes to, or may go to.
  *
  * When the server no longer knows the worker, its leases are void: their processes are killed and
  * occupy their slots until they are gone, but nobody wants to hear of them any more. */
@@ -35,12 +36,14 @@ void lease_set_free(struct lease_set *h);
  * sent again or taken back. */
 bool lease_set_accept(struct lease_set *h, const struct poll_lease *lease, uint64_t next_seq,
                       int64_t sent_ms, int64_t now_ms);
-/* The attempt is over; texts are copied. False when nobody wants to know: a void or unknown lease. */
+/* The attempt is over; texts are copied. False when nobody wants to know: a void or unknown
+ * lease. */
 bool lease_set_end(struct lease_set *h, const struct poll_result *result);
 /* True when token's attempt of the execution runs here. */
 bool lease_set_runs(const struct lease_set *h, uint64_t exec_id, uint64_t token);
 
-/* When what runs of this execution must be dead, unless it is renewed; INT64_MAX when nothing does. */
+/* When what runs of this execution must be dead, unless it is renewed; INT64_MAX when nothing
+ * does. */
 int64_t lease_set_term_ms(const struct lease_set *h, uint64_t exec_id);
 
 /* Fills in what poll->seq says about us: everything held, and up to result_max results of these
@@ -59,8 +62,8 @@ void lease_set_landed(struct lease_set *h, uint64_t seq);
 /* Of the results that poll seq carried, those with a code that older servers do not know are put as
  * an older worker would: they have failed. False when there is none. */
 bool lease_set_reword(struct lease_set *h, uint64_t seq);
-/* Takes from the results that poll seq carried all but the outcome, and notes in a success that its result
- * was left out. False when there is none of which that was not done before. */
+/* Takes from the results that poll seq carried all but the outcome, and notes in a success that its
+ * result was left out. False when there is none of which that was not done before. */
 bool lease_set_strip(struct lease_set *h, uint64_t seq);
 /* Forgets the results that poll seq carried: the server will never take them. */
 void lease_set_drop(struct lease_set *h, uint64_t seq);
@@ -70,8 +73,8 @@ void lease_set_drop(struct lease_set *h, uint64_t seq);
 void lease_set_renew(struct lease_set *h, uint64_t seq, int64_t sent_ms,
                      const struct partition_set *of);
 
-/* A server that may not decide has said that these are good for their term from sent_ms; what is not held, or
- * not of these partitions, is passed over. */
+/* A server that may not decide has said that these are good for their term from sent_ms; what is
+ * not held, or not of these partitions, is passed over. */
 void lease_set_keep(struct lease_set *h, const struct poll_held *kept, size_t count,
                     int64_t sent_ms, const struct partition_set *of);
 

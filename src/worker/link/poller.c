@@ -208,7 +208,7 @@ static void take_word(struct poller *p, const struct link *link, const struct po
     bool same = p->server.len == 0 || str_eq(p->server, reply->server);
     p->heard = same ? poller_heard(p->heard, link, reply) : 0;
     if (!is_newest(p, link))
-        return; /* answered only to be rid of it; what the server made of the newer one will be told */
+        return; /* answered to be rid of it; the answer to the newer one counts */
     p->known = true;
     p->owned = reply->owned;
     p->owned_seq = link->seq;
@@ -371,7 +371,8 @@ static void on_failed(struct poller *p, const struct link *link,
     }
 }
 
-/* But when it was never answered, the newer one may not be either, and that shows only much later. */
+/* But when it was never answered, the newer one may not be either, and that shows only much
+ * later. */
 static void on_outlived(struct poller *p, const struct http_response *response)
 {
     backoff_in(&p->backoff, 0);

@@ -1,13 +1,13 @@
 /* poller.h - one server's part of a worker's conversation (`session.h`).
  *
- * A poll without results is parked by the server until there is work. When something ends meanwhile,
- * or what is offered should be offered elsewhere, a newer poll on a second connection takes its place.
- * Leases in the reply to a poll that has been replaced are ignored: only the newest poll knows whether
- * there is still room, and the server sends or takes back what that poll does not name (see
- * `docs/protocol.md`).
+ * A poll without results is parked by the server until there is work. When something ends
+ * meanwhile, or what is offered should be offered elsewhere, a newer poll on a second connection
+ * takes its place. Leases in the reply to a poll that has been replaced are ignored: only the
+ * newest poll knows whether there is still room, and the server sends or takes back what that poll
+ * does not name (see `docs/protocol.md`).
  *
- * A lease counts as renewed when the poll that named it is answered by a server that says it owns the
- * lease's partition. */
+ * A lease counts as renewed when the poll that named it is answered by a server that says it owns
+ * the lease's partition. */
 #pragma once
 #include "base/list.h"
 #include "job/poll.h"
@@ -82,14 +82,17 @@ bool poller_is_connected(const struct poller *p);
 void poller_reset(struct poller *p);
 /* Takes the part of a reply that is about leases we hold: terms, verdicts, stops. */
 void poller_take(struct session *c, const struct link *link, const struct poll_reply *reply);
-/* The newest poll of which the server may be told that its answer was read, when `before` was it. */
+/* The newest poll of which the server may be told that its answer was read, when `before` was
+ * it. */
 uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply);
-/* The results of these may be told to this server: a server that may not decide has no use for any. */
+/* The results of these may be told to this server: a server that may not decide has no use for
+ * any. */
 struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope);
 /* poller_repair.c: the server calls our poll bad. */
 void poller_refused(struct poller *p, const struct link *link,
                     const struct http_response *response);
-/* Half as many leases as this poll has asked for, down to none; and more again, after a reply that was read. */
+/* Half as many leases as this poll has asked for, down to none; and more again, after a reply that
+ * was read. */
 void poller_offer_less(struct poller *p, const struct link *link);
 void poller_offer_more(struct poller *p);
 /* A reply could not be read: polls soon for fewer leases. False when it was asked for none. */

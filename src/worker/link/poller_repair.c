@@ -1,8 +1,8 @@
 /* poller_repair.c - a poll that the server refuses, and a reply that we cannot read.
  *
- * Neither must keep all else from being said: while polls fail no lease is renewed, and what runs is
- * killed for it. So both are made smaller until they come through, and what is left then is dealt with
- * by itself. */
+ * Neither must keep all else from being said: while polls fail no lease is renewed, and what runs
+ * is killed for it. So both are made smaller until they come through, and what is left then is
+ * dealt with by itself. */
 #include "base/log.h"
 #include "loop/clock.h"
 #include "worker/link/session_inside.h"
@@ -23,10 +23,10 @@ static bool is_too_new(struct poller *p, const struct link *link, int status)
     return true;
 }
 
-/* A poll the server calls bad must hold a result it cannot read. Fewer at a time, down to one, find it.
- * That one is sent once more with the outcome alone, which is what counts; only when even that is refused
- * it is given up, or it would keep all others from being told for ever. But first it is sent without what
- * a server of an older version does not know. */
+/* A poll the server calls bad must hold a result it cannot read. Fewer at a time, down to one, find
+ * it. That one is sent once more with the outcome alone, which is what counts; only when even that
+ * is refused it is given up, or it would keep all others from being told for ever. But first it is
+ * sent without what a server of an older version does not know. */
 void poller_refused(struct poller *p, const struct link *link, const struct http_response *response)
 {
     struct session *c = p->session;

@@ -1,12 +1,13 @@
 /* relay.c - a word to a server that we cannot reach, by way of one that we can.
  *
- * A cut between us and one server must not cost the runs whose leases it owns: it is alive, so nobody
- * else will take them over. Any server hands a poll on to another (`?server=`). Such a poll offers
- * nothing and does not wait, so that it costs the servers little; it names what we hold and carries
- * results, which renews leases and brings verdicts.
+ * A cut between us and one server must not cost the runs whose leases it owns: it is alive, so
+ * nobody else will take them over. Any server hands a poll on to another (`?server=`). Such a poll
+ * offers nothing and does not wait, so that it costs the servers little; it names what we hold and
+ * carries results, which renews leases and brings verdicts.
  *
- * The server may be one that has never answered us: it has just joined, and got some of our partitions.
- * Its address, as the others name it, is all that is needed; they look it up among the members. */
+ * The server may be one that has never answered us: it has just joined, and got some of our
+ * partitions. Its address, as the others name it, is all that is needed; they look it up among the
+ * members. */
 #include "base/id.h"
 #include "loop/clock.h"
 #include "worker/link/session_inside.h"
@@ -28,7 +29,8 @@ static void take_reply(struct poller *p, const struct poll_reply *reply)
     poller_take(p->session, link, reply);
 }
 
-/* Also when it was refused: what may have been refused is not said again, and nothing is dropped. */
+/* Also when it was refused: what may have been refused is not said again, and nothing is
+ * dropped. */
 static void lose_reply(struct poller *p)
 {
     p->relay.heard = 0;

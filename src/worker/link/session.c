@@ -73,8 +73,8 @@ struct partition_set session_orphans(const struct session *c, const struct polle
                                   .bits = partition_all(count).bits & ~claimed(c, count)};
 }
 
-/* A server that was told of a lease and is then not told again takes it for lost. So what a poll has
- * named is named until a reply to it, or to a newer one, says that it is not this server's. */
+/* A server that was told of a lease and is then not told again takes it for lost. So what a poll
+ * has named is named until a reply to it, or to a newer one, says that it is not this server's. */
 struct partition_set session_scope(const struct session *c, const struct poller *p)
 {
     const struct partition_set everything = {0};

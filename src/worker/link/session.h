@@ -1,19 +1,20 @@
 /* session.h - a worker's conversation with its servers.
  *
- * Registers once, then polls every server there is, for ever: tells what is free, what runs and what
- * ended, and is told what to run and what to stop. Knows nothing about processes; the owner is called
- * for every lease and answers, now or later, with `session_done`. The owner can rely on this:
+ * Registers once, then polls every server there is, for ever: tells what is free, what runs and
+ * what ended, and is told what to run and what to stop. Knows nothing about processes; the owner is
+ * called for every lease and answers, now or later, with `session_done`. The owner can rely on
+ * this:
  *
  * - a lease is handed over once, and its result is offered until a server has said what became of
  *   it, over any number of lost connections, restarts of servers and moves of partitions;
- * - when a lease could not be renewed in time, by whoever owns it, on_lost comes early enough to kill
- *   what runs;
+ * - when a lease could not be renewed in time, by whoever owns it, on_lost comes early enough to
+ *   kill what runs;
  * - results are gathered: while one poll is under way the next one fills, so thousands of short
  *   runs cost a handful of requests.
  *
  * One server is enough to begin; the others are found through its replies, and those that leave are
- * forgotten. Each has a poller of its own (`poller.h`) over the same lease_set. Free slots are spread
- * over them (`credits.h`); a lease too many is given back. */
+ * forgotten. Each has a poller of its own (`poller.h`) over the same lease_set. Free slots are
+ * spread over them (`credits.h`); a lease too many is given back. */
 #pragma once
 #include "job/poll.h"
 #include "wire/message/poll_json.h"
@@ -22,12 +23,13 @@
 
 struct session;
 
-/* Called on the loop's thread; none of them may free the session. Texts are borrowed for the call. */
+/* Called on the loop's thread; none of them may free the session. Texts are borrowed for the
+ * call. */
 struct session_events {
     /* After every registration; before the first lease. May be NULL. */
     void (*on_welcome)(void *arg, const struct welcome *welcome);
-    /* Run it and call session_done once, at once or later. It must be dead at the deadline (boot clock)
-     * unless that is moved. */
+    /* Run it and call session_done once, at once or later. It must be dead at the deadline (boot
+     * clock) unless that is moved. */
     void (*on_lease)(void *arg, const struct poll_lease *lease, int64_t deadline_ms);
     /* A server wants it ended; may come several times. session_done is still due. */
     void (*on_stop)(void *arg, uint64_t exec_id, uint64_t token, struct str reason);
@@ -68,6 +70,6 @@ size_t session_running(const struct session *c);
 /* Results that wait for a verdict. */
 size_t session_pending(const struct session *c);
 
-/* Where to send what any server takes, such as output: `now` while that one answers, else another one
- * that does; when none does, any other. Valid until the loop goes on. */
+/* Where to send what any server takes, such as output: `now` while that one answers, else another
+ * one that does; when none does, any other. Valid until the loop goes on. */
 struct str session_pick_server(const struct session *c, struct str now, bool failed);

@@ -1,5 +1,5 @@
-/* session_fixture_test.h - a session and several servers that share a store, as far as it can tell; included by
- * tests only. */
+/* session_fixture_test.h - a session and several servers that share a store, as far as it can tell;
+ * included by tests only. */
 #pragma once
 #include "base/log.h"
 #include "worker/link/fake_server_test.h"

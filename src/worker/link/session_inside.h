@@ -1,7 +1,8 @@
-/* session_inside.h - what session.c, session_list.c and poller.c know of each other; nobody else includes it.
+/* session_inside.h - what session.c, session_list.c and poller.c know of each other; nobody else
+ * includes it.
  *
- * All pollers share one counter for the numbers of polls. Servers only want them to grow; and so two
- * addresses of one server, which nobody can tell apart before it has answered, do no harm. */
+ * All pollers share one counter for the numbers of polls. Servers only want them to grow; and so
+ * two addresses of one server, which nobody can tell apart before it has answered, do no harm. */
 #pragma once
 #include "worker/link/epochs.h"
 #include "worker/link/lease_set.h"

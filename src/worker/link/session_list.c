@@ -1,9 +1,9 @@
 /* session_list.c - which servers there are.
  *
- * The addresses that we were given are a beginning. Each server says in its replies which servers there
- * are, and which of them it is. New ones are polled; two addresses of one server become one poller; one
- * that nobody names any more is forgotten when it has been silent for a while, but not before: it may
- * still hold our leases. */
+ * The addresses that we were given are a beginning. Each server says in its replies which servers
+ * there are, and which of them it is. New ones are polled; two addresses of one server become one
+ * poller; one that nobody names any more is forgotten when it has been silent for a while, but not
+ * before: it may still hold our leases. */
 #include "base/log.h"
 #include "loop/clock.h"
 #include "worker/link/session_inside.h"
@@ -100,8 +100,8 @@ static void forget_gone(struct session *c)
     }
 }
 
-/* A provisional server names those it saw before it lost sight of the store: that one is missing there says
- * nothing, and whom we cannot reach ourselves would not be told by others any more. */
+/* A provisional server names those it saw before it lost sight of the store: that one is missing
+ * there says nothing, and whom we cannot reach ourselves would not be told by others any more. */
 void session_learn(struct session *c, struct poller *p, const struct poll_reply *reply)
 {
     if (!identify(c, p, reply->server) || reply->server_count == 0)

@@ -212,8 +212,8 @@ TEST(a_server_that_only_we_cannot_reach_is_told_by_others, set_up, tear_down)
 }
 
 /* It has joined, got some of our partitions, and never answered us. */
-/* The line breaks while a poll is parked, and another one follows it there shortly before it is given up. That
- * one would be given up too late. */
+/* The line breaks while a poll is parked, and another one follows it there shortly before it is
+ * given up. That one would be given up too late. */
 TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others, set_up, tear_down)
 {
     struct owner *o = *state;
@@ -229,7 +229,8 @@ TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others, set_up, tear_dow
     assert_int_equal(o->lost_count, 0);
 }
 
-/* Should it die in silence, we give up a quarter of a lease later, and need another to ask again. */
+/* Should it die in silence, we give up a quarter of a lease later, and need another to ask
+ * again. */
 TEST(nobody_parks_us_until_a_lease_is_about_to_end, set_up, tear_down)
 {
     struct owner *o = *state;
@@ -301,7 +302,8 @@ TEST(a_poll_that_was_overtaken_by_way_of_another_is_not_stale, set_up, tear_down
     assert_int_equal(o->servers[0]->registrations, registrations);
 }
 
-/* The server has taken it back by what came by way of another, and may have given it to somebody else. */
+/* The server has taken it back by what came by way of another, and may have given it to somebody
+ * else. */
 TEST(a_lease_from_before_what_went_by_way_of_another_is_not_run, set_up, tear_down)
 {
     struct owner *o = *state;

@@ -1,8 +1,9 @@
 /* handler.h - handler jobs, run by functions of a program instead of commands.
  *
  * A program says which handlers it knows and is called for every lease. It answers at once, by what
- * the callback returns, or later, by `handler_done`. The conversation is the session's (`session.h`): results are
- * gathered and thousands of leases come with one reply, so an answer costs microseconds. */
+ * the callback returns, or later, by `handler_done`. The conversation is the session's
+ * (`session.h`): results are gathered and thousands of leases come with one reply, so an answer
+ * costs microseconds. */
 #pragma once
 #include "job/poll.h"
 

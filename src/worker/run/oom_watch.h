@@ -1,9 +1,9 @@
 /* oom_watch.h - whether the kernel has killed for memory.
  *
- * A command that dies by SIGKILL without our doing may have been killed by anybody; the kernel alone
- * counts those it killed for memory, per cgroup where there are any, else for the machine. When that
- * number has grown while the command ran, its death is put down to it: a guess only when others in
- * the same cgroup die of memory at the same time. */
+ * A command that dies by SIGKILL without our doing may have been killed by anybody; the kernel
+ * alone counts those it killed for memory, per cgroup where there are any, else for the machine.
+ * When that number has grown while the command ran, its death is put down to it: a guess only when
+ * others in the same cgroup die of memory at the same time. */
 #pragma once
 #include <stdint.h>
 

@@ -44,14 +44,14 @@ struct run_host {
  * RC_INVALID when its spec makes no sense here. */
 enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
                 struct run **ret_run, struct err *err);
-/* When the spawner ends the command by itself (boot clock), unless it is moved again; 0: never. To be said
- * before the start, and whenever the lease was renewed. */
+/* When the spawner ends the command by itself (boot clock), unless it is moved again; 0: never. To
+ * be said before the start, and whenever the lease was renewed. */
 void run_set_deadline(struct run *run, int64_t deadline_ms);
 /* Starts it, as soon as what the attempt before has left was fetched. Waits for the spawner when
  * that has no room. May call on_done. */
 void run_start(struct run *run);
-/* Output that was not sent yet is left to the output_sender. The command must have ended, unless the whole
- * worker does. The loop must run once more. */
+/* Output that was not sent yet is left to the output_sender. The command must have ended, unless
+ * the whole worker does. The loop must run once more. */
 void run_free(struct run *run);
 
 /* The spawner said something about this one. May call on_done. */
@@ -61,8 +61,8 @@ void run_on_event(struct run *run, const struct spawn_event *event);
  * dead, and no SPAWN_ENDED will come, so it ends now. May call on_done. */
 void run_cut(struct run *run, enum run_cut cut, struct str reason);
 
-/* Tells the result at once when the command has ended, whatever of its output or checkpoint the server does not
- * have yet: there is no more time to wait for that. May call on_done. */
+/* Tells the result at once when the command has ended, whatever of its output or checkpoint the
+ * server does not have yet: there is no more time to wait for that. May call on_done. */
 void run_hurry(struct run *run);
 
 uint64_t run_id(const struct run *run);

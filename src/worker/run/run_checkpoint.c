@@ -101,8 +101,8 @@ static bool was_removed(const struct run_checkpoint *c)
     return errno == ENOENT && access(c->files->dir, F_OK) == 0;
 }
 
-/* No file is a body of nothing. Nothing but files is opened: a pipe put in the place of one must not
- * make us wait. */
+/* No file is a body of nothing. Nothing but files is opened: a pipe put in the place of one must
+ * not make us wait. */
 static enum rc read_file(struct run_checkpoint *c, struct buf *body, struct err *err)
 {
     int fd = open(c->files->checkpoint, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

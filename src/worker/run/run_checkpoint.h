@@ -6,9 +6,10 @@
  * result is held back until that has happened: with the result the server may give the execution to
  * somebody else at once. A success saves nothing, since nobody will ask.
  *
- * The file is read as it is, through one descriptor. A command that wants to be sure that no half of
- * it is saved writes another file and renames it. A file that was emptied or removed is taken back
- * from the server as well; unless its directory is gone too, which is somebody else's doing. */
+ * The file is read as it is, through one descriptor. A command that wants to be sure that no half
+ * of it is saved writes another file and renames it. A file that was emptied or removed is taken
+ * back from the server as well; unless its directory is gone too, which is somebody else's
+ * doing. */
 #pragma once
 #include "worker/link/checkpoint_client.h"
 #include "worker/run/run_files.h"

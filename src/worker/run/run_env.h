@@ -17,6 +17,7 @@ struct run_facts {
     int64_t deadline_ms; /* wall clock; 0: none */
 };
 
-/* NUL-terminated "KEY=value" entries, a NULL behind the last; in the arena, or `inherited`'s own. */
+/* NUL-terminated "KEY=value" entries, a NULL behind the last; in the arena, or `inherited`'s
+ * own. */
 char **run_env(char *const *inherited, const struct spec *spec, const struct run_facts *facts,
                struct arena *arena);

@@ -1,5 +1,5 @@
-/* run_files.h - the files of one attempt: a directory, in it the payload and what the attempt before
- * has left, and the result to come. */
+/* run_files.h - the files of one attempt: a directory, in it the payload and what the attempt
+ * before has left, and the result to come. */
 #pragma once
 #include "base/arena.h"
 #include "job/poll.h"
@@ -15,9 +15,9 @@ struct run_files {
     const char *checkpoint; /* to read and write; exists when the attempt before has left one */
 };
 
-/* Makes the directory (mode 0700) below tmp_dir, of a spare one if there is any, writes the checkpoint (if it is not empty) and the
- * payload, and opens that for reading; the descriptor is the caller's. Files that were made
- * before it failed are left to run_files_remove. */
+/* Makes the directory (mode 0700) below tmp_dir, of a spare one if there is any, writes the
+ * checkpoint (if it is not empty) and the payload, and opens that for reading; the descriptor is
+ * the caller's. Files that were made before it failed are left to run_files_remove. */
 enum rc run_files_make(const char *tmp_dir, struct run_spares *spares,
                        const struct poll_lease *lease, struct str checkpoint, struct arena *arena,
                        struct run_files *ret_files, int *ret_payload_fd, struct err *err);

@@ -21,8 +21,8 @@ void run_order_free(struct run_order *order);
 
 /* Makes the files (their paths live in arena), with what the attempt before has left, and has the
  * spawner run the command as run_id. The reading ends of its standard output and error are the
- * caller's. Files that were made before it failed are the caller's to remove; files->dir is NULL when
- * there are none. */
+ * caller's. Files that were made before it failed are the caller's to remove; files->dir is NULL
+ * when there are none. */
 enum rc run_order_launch(struct run_order *order, struct run_host *host, uint64_t run_id,
                          struct str checkpoint, struct run_files *ret_files, struct arena *arena,
                          int ret_taps[2], struct err *err);

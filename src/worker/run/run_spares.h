@@ -1,9 +1,10 @@
 /* run_spares.h - directories of attempts that have ended, kept for attempts to come.
  *
- * To make and remove a directory costs a journaling file system several times what renaming it twice
- * does (ext4: 60 µs and 20 µs), and a worker does it for every command. So one that is empty in the
- * end gets a name that no command has seen, and waits. A process that a command has left behind finds
- * nothing under the old name, as if the directory were gone. Only for the loop's thread. */
+ * To make and remove a directory costs a journaling file system several times what renaming it
+ * twice does (ext4: 60 µs and 20 µs), and a worker does it for every command. So one that is empty
+ * in the end gets a name that no command has seen, and waits. A process that a command has left
+ * behind finds nothing under the old name, as if the directory were gone. Only for the loop's
+ * thread. */
 #pragma once
 
 #include <stdbool.h>

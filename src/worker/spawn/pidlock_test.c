@@ -65,7 +65,8 @@ TEST(who_ended_clean_is_known_to_be_dead, set_up, tear_down)
 TEST(who_left_something_is_not, set_up, tear_down)
 {
     live(4711, false);
-    /* The processes of these tests have one id, as in a container that is started again and again. */
+    /* The processes of these tests have one id, as in a container that is started again and
+     * again. */
     assert_int_equal(live(0, true), 0);
     assert_int_equal(live(0, true), 0);
 }

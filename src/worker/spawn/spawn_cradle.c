@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* The sanitizers keep books about every stack and every thread, and a process that appears in their
- * memory without being one of them confuses these. There, and where raw_call has to write errno, the
- * child gets a copy: slower, and otherwise the same. */
+ * memory without being one of them confuses these. There, and where raw_call has to write errno,
+ * the child gets a copy: slower, and otherwise the same. */
 #if defined(__has_feature)
 #define HAS_FEATURE(name) __has_feature(name)
 #else

@@ -17,7 +17,7 @@ struct cradles {
     struct cradle *first; /* owned */
 };
 
-/* Starts the command of a plan. Returns 0, or an errno and the step that failed; nothing was started
- * then. The descriptors stay the caller's, and may be closed at once. */
+/* Starts the command of a plan. Returns 0, or an errno and the step that failed; nothing was
+ * started then. The descriptors stay the caller's, and may be closed at once. */
 int cradles_start(struct cradles *cradles, uint64_t id, const int fds[SPAWN_FDS], int sock,
                   pid_t spawner, pid_t *ret_pid, enum spawn_step *ret_step);

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At the start of a plan; the texts follow, each with its NUL: directory, arguments, environment. */
+/* At the start of a plan; the texts follow, each with its NUL: directory, arguments,
+ * environment. */
 struct plan_head {
     uint32_t argc;
     uint32_t env_count;

@@ -10,9 +10,9 @@
  * nobody waits for it, and a signal may be sent as soon as the request is on its way. Both ends are
  * one binary on one machine, so structs travel as they are.
  *
- * Until when each command may run stands in memory that both share: a worker with thousands of commands
- * moves all their deadlines several times in a lease, and the spawner has to know only when one has
- * come. */
+ * Until when each command may run stands in memory that both share: a worker with thousands of
+ * commands moves all their deadlines several times in a lease, and the spawner has to know only
+ * when one has come. */
 #pragma once
 #include "base/arena.h"
 
@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 /* The entry that every command carries in its environment, and no other command of this worker
- * carries with the same value: by it the spawner recognises whose child a stray process is. It names the
- * execution and the lease: the next attempt may run here while something of this one is left. */
+ * carries with the same value: by it the spawner recognises whose child a stray process is. It
+ * names the execution and the lease: the next attempt may run here while something of this one is
+ * left. */
 #define SPAWN_MARK "BELFRY_RUN="
 
 enum { SPAWN_MARK_MAX = 64 };
@@ -34,8 +35,8 @@ enum spawn_verb {
 
 enum { SPAWN_COMMANDS_MAX = 16384 }; /* at once; more than a worker has slots */
 
-/* Shared between the two processes; written by the worker, read by the spawner. A deadline is moved to a
- * later moment, never to an earlier one. */
+/* Shared between the two processes; written by the worker, read by the spawner. A deadline is moved
+ * to a later moment, never to an earlier one. */
 struct spawn_deadlines {
     _Atomic int64_t at_ms[SPAWN_COMMANDS_MAX]; /* boot clock; 0: none */
 };
@@ -91,7 +92,7 @@ int spawn_plan_read(int fd, struct arena *arena, struct spawn_plan *ret_plan);
 int spawn_send(int sock, const void *message, size_t bytes, const int *fds, size_t fd_count,
                int flags);
 /* Takes one message of exactly `bytes`, without waiting, and up to SPAWN_FDS descriptors, which are
- * the caller's then (close-on-exec; absent ones are -1). ret_fds may be NULL when none are expected.
- * Returns 0, EAGAIN, or EPIPE when the other side is gone; before that ECONNRESET, once, when it
- * went with messages of ours unread: messages of its own may still follow. */
+ * the caller's then (close-on-exec; absent ones are -1). ret_fds may be NULL when none are
+ * expected. Returns 0, EAGAIN, or EPIPE when the other side is gone; before that ECONNRESET, once,
+ * when it went with messages of ours unread: messages of its own may still follow. */
 int spawn_receive(int sock, void *ret_message, size_t bytes, int ret_fds[SPAWN_FDS]);

@@ -210,8 +210,8 @@ void spawner_wake(struct spawner *s)
     kill(s->pid, SIGCONT);
 }
 
-/* May wait while the socket is full, which is short: the spawner never waits for us, and when it was
- * stopped it is woken. (libuv has made the socket one that does not wait by itself.) */
+/* May wait while the socket is full, which is short: the spawner never waits for us, and when it
+ * was stopped it is woken. (libuv has made the socket one that does not wait by itself.) */
 static int ask(struct spawner *s, const struct spawn_request *request, const int *fds, size_t count)
 {
     if (s->gone)

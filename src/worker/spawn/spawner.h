@@ -38,19 +38,21 @@ void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_eve
  * when spawner_listen was called. NULL is fine. */
 void spawner_free(struct spawner *s);
 pid_t spawner_pid(const struct spawner *s);
-/* To be called now and then: lets the process go on when a signal has stopped it, since nothing starts,
- * ends or is reported without it. */
+/* To be called now and then: lets the process go on when a signal has stopped it, since nothing
+ * starts, ends or is reported without it. */
 void spawner_wake(struct spawner *s);
 
 /* False when requests pile up: a start takes longer than asking for it. on_room follows. */
 bool spawner_has_room(struct spawner *s);
-/* Runs a plan; waits when there is no room. The three descriptors stay the caller's, who may close them at once. plan->env must
- * hold `mark`, an entry that begins with SPAWN_MARK. The command is killed at deadline_ms (boot clock; 0: never)
- * unless that is moved before: leases run out also while the worker itself is stopped or starved; its end then says
- * that it was overdue. RC_SHUTDOWN when the spawner is gone, RC_BUSY when it has SPAWN_COMMANDS_MAX. */
+/* Runs a plan; waits when there is no room. The three descriptors stay the caller's, who may close
+ * them at once. plan->env must hold `mark`, an entry that begins with SPAWN_MARK. The command is
+ * killed at deadline_ms (boot clock; 0: never) unless that is moved before: leases run out also
+ * while the worker itself is stopped or starved; its end then says that it was overdue. RC_SHUTDOWN
+ * when the spawner is gone, RC_BUSY when it has SPAWN_COMMANDS_MAX. */
 enum rc spawner_run(struct spawner *s, uint64_t id, const struct spawn_plan *plan, const char *mark,
                     const int stdio[3], int64_t deadline_ms, struct err *err);
 /* Signals the group of a command; nothing happens when it has ended. */
 void spawner_signal(struct spawner *s, uint64_t id, int signum);
-/* Moves the deadline of a command that has one to a later moment; the others' stay. Costs no system call. */
+/* Moves the deadline of a command that has one to a later moment; the others' stay. Costs no system
+ * call. */
 void spawner_set_deadline(struct spawner *s, uint64_t id, int64_t deadline_ms);

@@ -43,7 +43,8 @@ struct command {
     char mark[SPAWN_MARK_MAX];
 };
 
-/* A command that ran. Its session may outlive it, and then nobody else can get the session's number. */
+/* A command that ran. Its session may outlive it, and then nobody else can get the session's
+ * number. */
 struct ended {
     pid_t session;
     unsigned long long at; /* as of struct stray_birth */
@@ -120,8 +121,8 @@ static int64_t deadline_of(const struct nest *n, const struct command *c)
     return atomic_load(&n->deadlines->at_ms[c->place]);
 }
 
-/* 0: never. By what is left and not by the moment: under tools that play with time a timer may ring too
- * early, and would again at once. */
+/* 0: never. By what is left and not by the moment: under tools that play with time a timer may ring
+ * too early, and would again at once. */
 static void set_timer(struct nest *n, int64_t at_ms)
 {
     int64_t left_ms = at_ms == 0 ? 0 : at_ms - clock_boot_ms();
@@ -225,8 +226,8 @@ static bool mark_is_live(struct nest *n, const char *mark)
     return false;
 }
 
-/* Whether it was born in the session of a command that has ended since. One born later may be in a session
- * that got the same number. */
+/* Whether it was born in the session of a command that has ended since. One born later may be in a
+ * session that got the same number. */
 static bool is_left(const struct nest *n, const struct stray_birth *stray)
 {
     for (size_t i = 0; i < ENDED_MAX; i++) {
@@ -236,8 +237,8 @@ static bool is_left(const struct nest *n, const struct stray_birth *stray)
     return false;
 }
 
-/* Whether one without a mark may belong to a command that runs: to that of its session, or, unless its
- * session is that of one that ran, to one that is not younger than itself. */
+/* Whether one without a mark may belong to a command that runs: to that of its session, or, unless
+ * its session is that of one that ran, to one that is not younger than itself. */
 static bool may_be_live(struct nest *n, pid_t child)
 {
     struct stray_birth stray;
@@ -256,8 +257,8 @@ static bool may_be_live(struct nest *n, pid_t child)
 }
 
 /* A child that is no leader was adopted. It dies when its mark says that it belongs to a command
- * that has ended. One that has cleared its environment dies when nobody who runs can have started it;
- * that is looked at again whenever a command ends. */
+ * that has ended. One that has cleared its environment dies when nobody who runs can have started
+ * it; that is looked at again whenever a command ends. */
 static void kill_if_stray(void *arg, pid_t child)
 {
     struct nest *n = arg;
@@ -377,9 +378,9 @@ static void run(struct nest *n)
 
 /* ---- beginning and end */
 
-/* libc keeps the two signals below SIGRTMIN for its threads and refuses to touch them. A worker that
- * was started with them ignored would hand that down and break threads of commands, so the kernel
- * is asked. */
+/* libc keeps the two signals below SIGRTMIN for its threads and refuses to touch them. A worker
+ * that was started with them ignored would hand that down and break threads of commands, so the
+ * kernel is asked. */
 static void reset_reserved(void)
 {
     const struct {

@@ -7,8 +7,7 @@
 #include "worker/spawn/spawn_wire.h"
 
 /* Serves the socket until its other end closes, then kills all commands, removes tmp_dir and exits.
- * Of the descriptors it was forked with it keeps sock, keep_fd (-1: none; a lock that is told when nothing
- * is left, see pidlock.h) and standard error. All
- * signals must be blocked, and stay so. */
+ * Of the descriptors it was forked with it keeps sock, keep_fd (-1: none; a lock that is told when
+ * nothing is left, see pidlock.h) and standard error. All signals must be blocked, and stay so. */
 _Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
                             const struct spawn_deadlines *deadlines);

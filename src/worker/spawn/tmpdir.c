@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a directory itself: a block. Many file systems never make one smaller that had many entries. */
+/* Of a directory itself: a block. Many file systems never make one smaller that had many
+ * entries. */
 enum { NEW_BYTES_MAX = 4096 };
 
 char *tmpdir_name(const char *root)
