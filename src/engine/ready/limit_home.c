@@ -46,10 +46,13 @@ static void permit_place(struct engine *e, struct permit *p)
 
 static void permit_unplace(struct engine *e, struct permit *p)
 {
+    struct heap *asks = &p->home->asks;
     if (heap_holds(&p->place))
-        heap_remove(&p->home->asks, &p->place);
+        heap_remove(asks, &p->place);
     else if (!p->v.gone)
         lend(e, p->home, -1);
+    if (asks->len == 0)
+        p->home->most = 0;
 }
 
 void permit_set(struct engine *e, struct permit *p, const struct permit_values *to)

@@ -43,7 +43,7 @@ struct home {
     struct limit *limit; /* joined; NULL: it is a queue's */
     struct queue *queue;
     struct heap asks;   /* permits that are not granted, by rank */
-    int64_t most;       /* the largest `max` among all requests so far */
+    int64_t most;       /* the largest `max` of all requests since `asks` was empty */
     struct map permits; /* execution -> struct permit, owned; without any it is gone */
 };
 
