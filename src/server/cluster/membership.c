@@ -70,7 +70,6 @@ static void tell(struct membership *m)
 
 /* ---- what the view says about us */
 
-/* As it is now: the address comes once we serve. */
 struct node_rec membership_record(struct membership *m)
 {
     pthread_mutex_lock(&m->lock);

@@ -66,6 +66,5 @@ static inline uint64_t membership_bit(size_t p)
     return UINT64_C(1) << p;
 }
 
-/* Our row as it is now; its address is a copy of the pointer, which is never freed before the
- * end. */
+/* Our row as it is now: the address comes once we serve. Its texts live as long as we do. */
 struct node_rec membership_record(struct membership *m);
