@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "bridge/post.h"
 #include "loop/clock.h"
 #include "loop/file.h"
 #include "loop/mailbox.h"
@@ -10,7 +11,6 @@
 #include "server/cluster/membership.h"
 #include "server/turn/decider.h"
 #include "store/store.h"
-#include "wire/client/post.h"
 #include "wire/message/alert_json.h"
 
 #include <inttypes.h>

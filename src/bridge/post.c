@@ -1,4 +1,4 @@
-#include "wire/client/post.h"
+#include "bridge/post.h"
 
 #include <curl/curl.h>
 
