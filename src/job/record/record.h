@@ -323,14 +323,23 @@ struct queue_gone {
 
 /* The arrays of a delta, once: P(one, many, type, alone) is `const type *many` and `one_count`.
  * alone: a turn is kept for it even when nothing else has changed; numbers follow from the rest,
- * and are not worth a commit of their own. struct delta, delta_is_empty and the `mem` store expand
- * these lists; a store may keep the parts in this order. */
+ * and are not worth a commit of their own. struct delta, delta_is_empty and the walk of every store
+ * expand these lists, so that a part which a store does not keep is a function that is missing.
+ *
+ * The order is the one in which stores keep them. Jobs come before the executions that belong to
+ * them, and a calendar before its uses. What is removed to make room comes before what is added.
+ * What several servers may want at once comes in an order that is the same in every turn, so that
+ * two of them wait for each other in one direction only: claims, then settings, then mail. Numbers
+ * are added before those of a queue that is gone are moved, and what is deleted comes last, since
+ * it may be of this very turn. */
 #define DELTA_WORK(P)                                                                              \
     P(job, jobs, struct job_change, true)                                                          \
     P(exec, execs, struct exec_change, true)                                                       \
     P(attempt, attempts, struct attempt_rec, true)                                                 \
     /* added, or their state changed */                                                            \
-    P(dependency, dependencies, struct dependency_rec, true)                                       \
+    P(dependency, dependencies, struct dependency_rec, true)
+
+#define DELTA_LETTERS(P)                                                                           \
     /* removed, before others are added */                                                         \
     P(letter_gone, letters_gone, struct letter_place, true)                                        \
     P(letter, letters, struct letter_rec, true)                                                    \
@@ -386,13 +395,19 @@ struct queue_gone {
     /* rows; their numbers do not matter */                                                        \
     P(tally_gone, tallies_gone, struct tally, true)
 
-#define DELTA_PARTS(P)                                                                             \
-    DELTA_WORK(P)                                                                                  \
-    DELTA_CLAIMS(P)                                                                                \
-    DELTA_SETTINGS(P)                                                                              \
-    DELTA_MAIL(P)                                                                                  \
-    DELTA_REPORTS(P)                                                                               \
-    DELTA_GONE(P)
+/* G(name, list, P): a walk that does something of its own between the lists has a function for each
+ * of them, and finds those functions by this list. */
+#define DELTA_GROUPS(G, P)                                                                         \
+    G(work, DELTA_WORK, P)                                                                         \
+    G(letters, DELTA_LETTERS, P)                                                                   \
+    G(claims, DELTA_CLAIMS, P)                                                                     \
+    G(settings, DELTA_SETTINGS, P)                                                                 \
+    G(mail, DELTA_MAIL, P)                                                                         \
+    G(reports, DELTA_REPORTS, P)                                                                   \
+    G(gone, DELTA_GONE, P)
+
+#define DELTA_GROUP_PARTS(name, list, P) list(P)
+#define DELTA_PARTS(P) DELTA_GROUPS(DELTA_GROUP_PARTS, P)
 
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */

@@ -535,6 +535,7 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
     const struct applying a = {.m = m, .own = own};
     apply_turn(h, &a, delta);
     DELTA_WORK(APPLY)
+    DELTA_LETTERS(APPLY)
     apply_taken(h, m);
     DELTA_CLAIMS(APPLY)
     sweep_claims(h, m, delta);

@@ -306,9 +306,10 @@ static size_t count_requests(const struct claim *claims, size_t count)
     return requests;
 }
 
-static void put_claims(struct postgres_store *s, const struct delta *delta, size_t requests)
+static void keep_claims(struct postgres_store *s, const struct delta *delta)
 {
     struct pg *pg = &s->pg;
+    size_t requests = count_requests(delta->claims, delta->claim_count);
     size_t others = delta->claim_count - requests;
     struct pg_call *put = others == 0 ? NULL : pg_call(pg, Q_PUT_CLAIMS);
     struct pg_call *put_requests = requests == 0 ? NULL : pg_call(pg, Q_PUT_REQUESTS);
@@ -322,8 +323,10 @@ static void put_claims(struct postgres_store *s, const struct delta *delta, size
     }
 }
 
-static void release_claims(struct pg *pg, const struct delta *delta, size_t requests)
+static void keep_released(struct postgres_store *s, const struct delta *delta)
 {
+    struct pg *pg = &s->pg;
+    size_t requests = count_requests(delta->released, delta->released_count);
     size_t others = delta->released_count - requests;
     struct pg_call *release = others == 0 ? NULL : pg_call(pg, Q_RELEASE_CLAIMS);
     struct pg_call *release_requests = requests == 0 ? NULL : pg_call(pg, Q_RELEASE_REQUESTS);
@@ -339,13 +342,13 @@ static void release_claims(struct pg *pg, const struct delta *delta, size_t requ
     }
 }
 
+#define KEEP(one, many, type, alone) keep_##many(s, delta);
+
 void postgres_keep_claims(struct postgres_store *s, const struct delta *delta)
 {
-    struct pg *pg = &s->pg;
-    put_claims(s, delta, count_requests(delta->claims, delta->claim_count));
-    release_claims(pg, delta, count_requests(delta->released, delta->released_count));
+    DELTA_CLAIMS(KEEP)
     keep_lots(s);
-    struct pg_call *sweep = pg_call(pg, Q_SWEEP_REQUESTS);
+    struct pg_call *sweep = pg_call(&s->pg, Q_SWEEP_REQUESTS);
     pg_i64(sweep, delta->claims_now_ms);
     pg_u64(sweep, CLAIM_SWEEP + 2 * s->taken_claims);
 }

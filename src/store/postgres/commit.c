@@ -1,12 +1,20 @@
-#include "base/id.h"
+#include "job/record/delta_ids.h"
 #include "job/record/record_fields.h"
 #include "store/postgres/grouped_rows.h"
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* What a turn's commit is made from: keep_x is for all rows of the delta's part x. Where they are
+ * many, or hot, one statement takes all of them, and an execution's takes its attempt as well, so
+ * that the walk calls a function for each part and not for each row. */
+struct keeping {
+    struct postgres_store *s;
+    const struct ownership *own;
+    const struct delta *delta;
+};
 
 /* ---- jobs: many at a time, a statement for each kind of change */
 
@@ -150,8 +158,10 @@ static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count
     }
 }
 
-static void keep_jobs(struct pg *pg, const struct delta *delta)
+static void keep_jobs(const struct keeping *k)
 {
+    struct pg *pg = &k->s->pg;
+    const struct delta *delta = k->delta;
     static const struct {
         bool (*is)(const struct job_change *);
         void (*keep)(struct pg *, const struct delta *, size_t count);
@@ -165,7 +175,25 @@ static void keep_jobs(struct pg *pg, const struct delta *delta)
     }
 }
 
+static void keep_execs(const struct keeping *k)
+{
+    postgres_keep_execs(&k->s->pg, &k->s->trails, k->delta);
+}
+
+/* They are told with the executions, also where no execution changes. */
+static void keep_attempts(const struct keeping *k)
+{
+    (void)k;
+}
+
 /* ---- what comes one at a time */
+
+#define ONE_BY_ONE(one, many)                                                                      \
+    static void keep_##many(const struct keeping *k)                                               \
+    {                                                                                              \
+        for (size_t i = 0; i < k->delta->one##_count; i++)                                         \
+            keep_##one(&k->s->pg, &k->delta->many[i]);                                             \
+    }
 
 static void keep_worker(struct pg *pg, const struct worker_change *change)
 {
@@ -195,7 +223,7 @@ static void keep_alert(struct pg *pg, const struct alert_rec *alert)
     pg_record(pg_call(pg, Q_INSERT_ALERT), &alert_fields, FIELD_ANY, alert);
 }
 
-static void mark_alert(struct pg *pg, const struct alert_mark *mark)
+static void keep_alert_mark(struct pg *pg, const struct alert_mark *mark)
 {
     struct pg_call *use = pg_call(pg, Q_MARK_ALERT);
     pg_i64(use, mark->state);
@@ -259,47 +287,33 @@ static void keep_calendar_use(struct pg *pg, const struct calendar_use *rec)
     pg_u64(use, rec->job_id);
 }
 
-static void keep_others(struct pg *pg, const struct ownership *own, const struct delta *delta)
+static void keep_breakers(const struct keeping *k)
 {
-    for (size_t i = 0; i < delta->worker_count; i++)
-        keep_worker(pg, &delta->workers[i]);
-    for (size_t i = 0; i < delta->queue_count; i++)
-        keep_queue(pg, &delta->queues[i]);
-    for (size_t i = 0; i < delta->queue_gone_count; i++) {
-        if (delta->queues_gone[i].settings)
-            pg_text(pg_call(pg, Q_FORGET_QUEUE), delta->queues_gone[i].name);
-    }
-    for (size_t i = 0; i < delta->team_count; i++)
-        keep_team(pg, &delta->teams[i]);
-    for (size_t i = 0; i < delta->rate_count; i++)
-        keep_rate(pg, &delta->rates[i]);
-    for (size_t i = 0; i < delta->alert_count; i++)
-        keep_alert(pg, &delta->alerts[i]);
-    for (size_t i = 0; i < delta->alert_mark_count; i++)
-        mark_alert(pg, &delta->alert_marks[i]);
-    for (size_t i = 0; i < delta->sla_event_count; i++)
-        keep_sla_event(pg, &delta->sla_events[i]);
-    if (delta->clock.at_ms != 0)
-        keep_clock(pg, &delta->clock);
-    for (size_t i = 0; i < delta->breaker_count; i++)
-        keep_breaker(pg, own, &delta->breakers[i]);
-    for (size_t i = 0; i < delta->dependency_count; i++)
-        keep_dependency(pg, &delta->dependencies[i]);
-    for (size_t i = 0; i < delta->calendar_count; i++)
-        keep_calendar(pg, &delta->calendars[i]);
-    for (size_t i = 0; i < delta->calendar_use_count; i++)
-        keep_calendar_use(pg, &delta->calendar_uses[i]);
+    for (size_t i = 0; i < k->delta->breaker_count; i++)
+        keep_breaker(&k->s->pg, k->own, &k->delta->breakers[i]);
 }
+
+ONE_BY_ONE(dependency, dependencies)
+ONE_BY_ONE(worker, workers)
+ONE_BY_ONE(queue, queues)
+ONE_BY_ONE(team, teams)
+ONE_BY_ONE(rate, rates)
+ONE_BY_ONE(calendar, calendars)
+ONE_BY_ONE(calendar_use, calendar_uses)
+ONE_BY_ONE(sla_event, sla_events)
+ONE_BY_ONE(alert, alerts)
+ONE_BY_ONE(alert_mark, alert_marks)
 
 /* ---- sums */
 
 enum { FOLD_EVERY = 256 }; /* commits; some thousand rows, and a few milliseconds */
 
-static void add_counters(struct pg *pg, const struct delta *delta)
+static void keep_counters(const struct keeping *k)
 {
+    const struct delta *delta = k->delta;
     if (delta->counter_count == 0)
         return;
-    struct pg_call *use = pg_call(pg, Q_ADD_COUNTERS);
+    struct pg_call *use = pg_call(&k->s->pg, Q_ADD_COUNTERS);
     pg_u64(use, delta->turn);
     pg_columns(use, "iitii", delta->counter_count);
     for (size_t i = 0; i < delta->counter_count; i++) {
@@ -332,6 +346,11 @@ static void add_tallies(struct pg *pg, uint32_t partition, const struct delta *d
     }
 }
 
+static void keep_tallies(const struct keeping *k)
+{
+    add_tallies(&k->s->pg, postgres_lowest(k->own), k->delta);
+}
+
 /* From which turn on there may be something to fold. A partition that we had not, or not under this
  * epoch, comes with what its former owner left, in turns of any number. */
 static uint64_t unfolded_turn(const struct postgres_store *s, const struct ownership *own)
@@ -343,7 +362,6 @@ static uint64_t unfolded_turn(const struct postgres_store *s, const struct owner
     return s->folded_turn;
 }
 
-/* Behind what this turn adds. */
 static void move_counters(struct postgres_store *s, const struct ownership *own,
                           const struct delta *delta)
 {
@@ -379,48 +397,6 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
 
 /* ---- the delta */
 
-/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from the
- * time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start
- * from ids, and must know how much to widen. */
-struct ids {
-    uint64_t newest;
-    int64_t drift_ms;
-};
-
-static void ids_add(struct ids *ids, uint64_t id, int64_t created_ms)
-{
-    int64_t drift_ms = llabs(id_time_ms(id) - created_ms);
-    if (id > ids->newest)
-        ids->newest = id;
-    if (drift_ms > ids->drift_ms)
-        ids->drift_ms = drift_ms;
-}
-
-static void ids_add_plain(struct ids *ids, uint64_t id)
-{
-    if (id > ids->newest)
-        ids->newest = id;
-}
-
-static struct ids delta_ids(struct ids ids, const struct delta *delta)
-{
-    for (size_t i = 0; i < delta->job_count; i++)
-        ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
-    for (size_t i = 0; i < delta->exec_count; i++)
-        ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
-    for (size_t i = 0; i < delta->sla_event_count; i++)
-        ids_add(&ids, delta->sla_events[i].id, delta->sla_events[i].at_ms);
-    for (size_t i = 0; i < delta->alert_count; i++)
-        ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
-    for (size_t i = 0; i < delta->worker_count; i++)
-        ids_add_plain(&ids, delta->workers[i].worker.id);
-    for (size_t i = 0; i < delta->operation_count; i++)
-        ids_add_plain(&ids, delta->operations[i].operation.id);
-    for (size_t i = 0; i < delta->rejected_count; i++)
-        ids_add(&ids, delta->rejected[i].id, delta->rejected[i].at_ms);
-    return ids;
-}
-
 /* The mark of this commit, which settle will find or not; and where the turn asked nothing, its
  * fence. */
 static void keep_turn(struct postgres_store *s, const struct ownership *own, bool fenced,
@@ -442,21 +418,54 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
     postgres_bind_owned(use, own);
 }
 
+#define KEEP(one, many, type, alone) keep_##many(k);
+
+static void keep_work(const struct keeping *k)
+{
+    DELTA_WORK(KEEP)
+}
+
+static void keep_letters(const struct keeping *k)
+{
+    postgres_keep_letters(&k->s->pg, k->delta);
+}
+
+static void keep_claims(const struct keeping *k)
+{
+    postgres_keep_claims(k->s, k->delta);
+}
+
+static void keep_settings(const struct keeping *k)
+{
+    DELTA_SETTINGS(KEEP)
+    if (k->delta->clock.at_ms != 0)
+        keep_clock(&k->s->pg, &k->delta->clock);
+}
+
+static void keep_mail(const struct keeping *k)
+{
+    postgres_keep_mail(&k->s->pg, k->delta);
+}
+
+static void keep_reports(const struct keeping *k)
+{
+    DELTA_REPORTS(KEEP)
+}
+
+static void keep_gone(const struct keeping *k)
+{
+    move_counters(k->s, k->own, k->delta); /* behind what this turn added */
+    postgres_forget(&k->s->pg, k->delta);
+}
+
+#define KEEP_GROUP(name, list, part) keep_##name(&k);
+
 static void keep(struct postgres_store *s, const struct ownership *own, const struct delta *delta)
 {
-    struct pg *pg = &s->pg;
-    keep_jobs(pg, delta);
-    postgres_keep_execs(pg, &s->trails, delta);
-    postgres_keep_claims(s, delta);
-    keep_others(pg, own, delta);
-    postgres_keep_letters(pg, delta);
-    postgres_keep_inbox(pg, delta);
-    add_counters(pg, delta);
-    move_counters(s, own, delta);
-    add_tallies(pg, postgres_lowest(own), delta);
-    postgres_forget(pg, delta);
+    const struct keeping k = {.s = s, .own = own, .delta = delta};
+    DELTA_GROUPS(KEEP_GROUP, )
     if (delta_has_settings(delta))
-        (void)pg_call(pg, Q_RAISE_SETTINGS);
+        (void)pg_call(&s->pg, Q_RAISE_SETTINGS);
 }
 
 static uint64_t boot_us(void)
@@ -490,7 +499,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return end_empty(s, own, err);
     TRY(postgres_turn_begin(s, NULL, &fence, err));
     struct ids ids = {s->newest_id, s->drift_ms};
-    ids_add_plain(&ids, s->taken_id);
+    ids_add(&ids, s->taken_id);
     ids = delta_ids(ids, delta);
     trails_begin(&s->trails, own);
     s->tries++;

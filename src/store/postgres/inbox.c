@@ -168,8 +168,10 @@ void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *ask
 
 /* ---- keeping */
 
-static void send_mail(struct pg *pg, const struct delta *delta)
+static void keep_mail(struct pg *pg, const struct delta *delta)
 {
+    if (delta->mail_count == 0)
+        return;
     struct pg_call *use = pg_call(pg, Q_INSERT_INBOX);
     pg_columns(use, "iiiiiiittt", delta->mail_count);
     for (size_t i = 0; i < delta->mail_count; i++) {
@@ -187,8 +189,10 @@ static void send_mail(struct pg *pg, const struct delta *delta)
     }
 }
 
-static void remove_mail(struct pg *pg, const struct delta *delta)
+static void keep_mail_read(struct pg *pg, const struct delta *delta)
 {
+    if (delta->mail_read_count == 0)
+        return;
     struct pg_call *use = pg_call(pg, Q_DELETE_INBOX);
     pg_u64(use, delta->mail_read_count);
     pg_columns(use, "i", delta->mail_read_count);
@@ -196,37 +200,37 @@ static void remove_mail(struct pg *pg, const struct delta *delta)
         pg_u64(use, delta->mail_read[i]);
 }
 
-static void keep_waiter(struct pg *pg, const struct waiter_change *change)
+static void keep_waiters(struct pg *pg, const struct delta *delta)
 {
-    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WAITER : Q_PUT_WAITER);
-    pg_record(use, &waiter_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->waiter);
+    for (size_t i = 0; i < delta->waiter_count; i++) {
+        const struct waiter_change *change = &delta->waiters[i];
+        struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WAITER : Q_PUT_WAITER);
+        pg_record(use, &waiter_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->waiter);
+    }
 }
 
-static void keep_permit(struct pg *pg, const struct permit_change *change)
+static void keep_permits(struct pg *pg, const struct delta *delta)
 {
-    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_PERMIT : Q_PUT_PERMIT);
-    pg_record(use, &permit_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->permit);
+    for (size_t i = 0; i < delta->permit_count; i++) {
+        const struct permit_change *change = &delta->permits[i];
+        struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_PERMIT : Q_PUT_PERMIT);
+        pg_record(use, &permit_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->permit);
+    }
 }
 
-static void keep_rejected(struct pg *pg, const struct rejected_rec *rec)
+static void keep_rejected(struct pg *pg, const struct delta *delta)
 {
-    pg_record(pg_call(pg, Q_INSERT_REJECTED), &rejected_fields, FIELD_ANY, rec);
-}
-
-void postgres_keep_inbox(struct pg *pg, const struct delta *delta)
-{
-    if (delta->mail_read_count > 0)
-        remove_mail(pg, delta);
-    if (delta->mail_count > 0)
-        send_mail(pg, delta);
-    for (size_t i = 0; i < delta->waiter_count; i++)
-        keep_waiter(pg, &delta->waiters[i]);
-    for (size_t i = 0; i < delta->permit_count; i++)
-        keep_permit(pg, &delta->permits[i]);
     if (delta->rejected_count > 0)
         pg_i64(pg_call(pg, Q_FORGET_REJECTED), delta->rejected_from_ms);
     for (size_t i = 0; i < delta->rejected_count; i++)
-        keep_rejected(pg, &delta->rejected[i]);
+        pg_record(pg_call(pg, Q_INSERT_REJECTED), &rejected_fields, FIELD_ANY, &delta->rejected[i]);
+}
+
+#define KEEP(one, many, type, alone) keep_##many(pg, delta);
+
+void postgres_keep_mail(struct pg *pg, const struct delta *delta)
+{
+    DELTA_MAIL(KEEP)
 }
 
 /* ---- reading */

@@ -7,8 +7,10 @@
 
 /* ---- keeping */
 
-static void add_letters(struct pg *pg, const struct delta *delta)
+static void keep_letters(struct pg *pg, const struct delta *delta)
 {
+    if (delta->letter_count == 0)
+        return;
     struct pg_call *use = pg_call(pg, Q_PUT_LETTERS);
     pg_columns(use, "iiiittiiittii", delta->letter_count);
     for (size_t i = 0; i < delta->letter_count; i++) {
@@ -29,8 +31,10 @@ static void add_letters(struct pg *pg, const struct delta *delta)
     }
 }
 
-static void remove_letters(struct pg *pg, const struct delta *delta)
+static void keep_letters_gone(struct pg *pg, const struct delta *delta)
 {
+    if (delta->letter_gone_count == 0)
+        return;
     struct pg_call *use = pg_call(pg, Q_REMOVE_LETTERS);
     pg_columns(use, "ii", delta->letter_gone_count);
     for (size_t i = 0; i < delta->letter_gone_count; i++) {
@@ -45,18 +49,23 @@ static void keep_operation(struct pg *pg, const struct operation_change *change)
     pg_record(use, &operation_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->operation);
 }
 
-void postgres_keep_letters(struct pg *pg, const struct delta *delta)
+static void keep_operations(struct pg *pg, const struct delta *delta)
 {
-    if (delta->letter_gone_count > 0)
-        remove_letters(pg, delta);
-    if (delta->letter_count > 0)
-        add_letters(pg, delta);
     for (size_t i = 0; i < delta->operation_count; i++)
         keep_operation(pg, &delta->operations[i]);
 }
 
-static void forget_alerts(struct pg *pg, const struct delta *delta)
+#define KEEP(one, many, type, alone) keep_##many(pg, delta);
+
+void postgres_keep_letters(struct pg *pg, const struct delta *delta)
 {
+    DELTA_LETTERS(KEEP)
+}
+
+static void keep_alerts_gone(struct pg *pg, const struct delta *delta)
+{
+    if (delta->alert_gone_count == 0)
+        return;
     struct pg_call *use = pg_call(pg, Q_FORGET_ALERTS);
     pg_columns(use, "i", delta->alert_gone_count);
     for (size_t i = 0; i < delta->alert_gone_count; i++)
@@ -88,8 +97,25 @@ static void mark_forgotten(struct pg *pg, const struct past *past)
         pg_u64(use, past->stays[i]);
 }
 
+static void keep_tallies_gone(struct pg *pg, const struct delta *delta)
+{
+    if (delta->tally_gone_count == 0)
+        return;
+    forget_tallies(pg, Q_FORGET_TALLIES, delta);
+    forget_tallies(pg, Q_FORGET_DAYS, delta);
+}
+
+/* Their numbers are moved in commit.c, which knows since when there are any. */
+static void keep_queues_gone(struct pg *pg, const struct delta *delta)
+{
+    for (size_t i = 0; i < delta->queue_gone_count; i++) {
+        if (delta->queues_gone[i].settings)
+            pg_text(pg_call(pg, Q_FORGET_QUEUE), delta->queues_gone[i].name);
+    }
+}
+
 /* Jobs first, while the executions that tell about them are still there. */
-void postgres_forget(struct pg *pg, const struct delta *delta)
+static void keep_forgotten(struct pg *pg, const struct delta *delta)
 {
     static const enum query steps[] = {Q_FORGET_JOBS,       Q_FOLD_JOBS,       Q_FORGET_ATTEMPTS,
                                        Q_FORGET_SLA_EVENTS, Q_FORGET_PAYLOADS, Q_FORGET_EXECS};
@@ -99,14 +125,13 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
         for (size_t i = 0; i < delta->forgotten_count; i++)
             pg_u64(use, delta->forgotten[i]);
     }
+}
+
+void postgres_forget(struct pg *pg, const struct delta *delta)
+{
+    DELTA_GONE(KEEP)
     if (delta->past.to_id != 0)
         mark_forgotten(pg, &delta->past);
-    if (delta->alert_gone_count > 0)
-        forget_alerts(pg, delta);
-    if (delta->tally_gone_count > 0) {
-        forget_tallies(pg, Q_FORGET_TALLIES, delta);
-        forget_tallies(pg, Q_FORGET_DAYS, delta);
-    }
 }
 
 /* ---- asking */

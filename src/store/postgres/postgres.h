@@ -183,7 +183,7 @@ struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct own
                                       const struct question *q);
 void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *asked,
                          struct arena *arena, struct question *q);
-void postgres_keep_inbox(struct pg *pg, const struct delta *delta);
+void postgres_keep_mail(struct pg *pg, const struct delta *delta);
 /* The next reading begins with everything. */
 void postgres_forget_places(struct postgres_store *s);
 enum rc postgres_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,

@@ -1,11 +1,11 @@
-#include "base/id.h"
+#include "job/record/delta_ids.h"
 #include "job/record/record_fields.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-/* ---- statements; those about executions are in commit_exec.c */
+/* ---- statements: keep_x is for a row of the delta's part x; those about executions are in
+ * commit_exec.c */
 
 /* More than half a page of text is kept apart from its job: see table document. */
 enum { DOCUMENT_INLINE_MAX = 2048 };
@@ -98,12 +98,24 @@ static enum rc update_job(struct db *db, const struct job_change *change, struct
 static enum rc keep_job(struct db *db, const struct job_change *change, struct err *err)
 {
     assert(change->kind == CHANGE_INSERT || change->kind == CHANGE_UPDATE);
+    if (change->with_exec)
+        return RC_OK;
     if (change->kind == CHANGE_INSERT)
         return insert_job(db, change, err);
     return update_job(db, change, err);
 }
 
-static enum rc release_claim(struct sqlite_store *s, const struct claim *claim, struct err *err)
+static enum rc keep_exec(struct db *db, const struct exec_change *change, struct err *err)
+{
+    return sqlite_keep_exec(db, change, err);
+}
+
+static enum rc keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err)
+{
+    return attempt->with_exec ? RC_OK : sqlite_keep_attempt(db, attempt, err);
+}
+
+static enum rc keep_released(struct sqlite_store *s, const struct claim *claim, struct err *err)
 {
     struct db *db = &s->db;
     if (claim->kind == CLAIM_REQUEST)
@@ -115,7 +127,7 @@ static enum rc release_claim(struct sqlite_store *s, const struct claim *claim, 
     return stmt_done(&stmt, err);
 }
 
-static enum rc put_claim(struct sqlite_store *s, const struct claim *claim, struct err *err)
+static enum rc keep_claim(struct sqlite_store *s, const struct claim *claim, struct err *err)
 {
     struct db *db = &s->db;
     if (claim->kind == CLAIM_REQUEST)
@@ -165,7 +177,7 @@ static enum rc keep_alert(struct db *db, const struct alert_rec *alert, struct e
     return stmt_done(&stmt, err);
 }
 
-static enum rc mark_alert(struct db *db, const struct alert_mark *mark, struct err *err)
+static enum rc keep_alert_mark(struct db *db, const struct alert_mark *mark, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_MARK_ALERT);
     stmt_i64(&stmt, mark->state);
@@ -221,7 +233,7 @@ static enum rc keep_calendar_use(struct db *db, const struct calendar_use *use, 
     return stmt_done(&stmt, err);
 }
 
-static enum rc add_counter(struct db *db, const struct counter *counter, struct err *err)
+static enum rc keep_counter(struct db *db, const struct counter *counter, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_COUNTER);
     stmt_i64(&stmt, counter->kind);
@@ -231,24 +243,7 @@ static enum rc add_counter(struct db *db, const struct counter *counter, struct 
     return stmt_done(&stmt, err);
 }
 
-static enum rc forget_queue(struct db *db, const struct queue_gone *gone, struct err *err)
-{
-    if (gone->settings) {
-        struct stmt stmt = db_stmt(db, SQL_FORGET_QUEUE);
-        stmt_text(&stmt, gone->name);
-        TRY(stmt_done(&stmt, err));
-    }
-    if (!gone->numbers)
-        return RC_OK;
-    struct stmt move = db_stmt(db, SQL_MOVE_COUNTERS);
-    stmt_text(&move, gone->name);
-    TRY(stmt_done(&move, err));
-    struct stmt stmt = db_stmt(db, SQL_FORGET_COUNTERS);
-    stmt_text(&stmt, gone->name);
-    return stmt_done(&stmt, err);
-}
-
-static enum rc add_tally(struct db *db, const struct tally *row, struct err *err)
+static enum rc keep_tally(struct db *db, const struct tally *row, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_TALLY);
     stmt_i64(&stmt, row->scope);
@@ -263,55 +258,14 @@ static enum rc add_tally(struct db *db, const struct tally *row, struct err *err
 
 /* ---- the delta */
 
-/* The delta's part in the knowledge about ids: the newest, and how far one's own time is from
- * the time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time
- * start from ids, and must know how much to widen. */
-struct ids {
-    uint64_t newest;
-    int64_t drift_ms;
-};
-
-static void ids_add(struct ids *ids, uint64_t id, int64_t created_ms)
-{
-    int64_t drift_ms = llabs(id_time_ms(id) - created_ms);
-    if (id > ids->newest)
-        ids->newest = id;
-    if (drift_ms > ids->drift_ms)
-        ids->drift_ms = drift_ms;
-}
-
-static struct ids delta_ids(const struct delta *delta)
-{
-    struct ids ids = {0};
-    for (size_t i = 0; i < delta->job_count; i++)
-        ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
-    for (size_t i = 0; i < delta->exec_count; i++)
-        ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
-    for (size_t i = 0; i < delta->sla_event_count; i++)
-        ids_add(&ids, delta->sla_events[i].id, delta->sla_events[i].at_ms);
-    for (size_t i = 0; i < delta->alert_count; i++)
-        ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
-    for (size_t i = 0; i < delta->rejected_count; i++)
-        ids_add(&ids, delta->rejected[i].id, delta->rejected[i].at_ms);
-    for (size_t i = 0; i < delta->worker_count; i++) {
-        if (delta->workers[i].worker.id > ids.newest)
-            ids.newest = delta->workers[i].worker.id;
-    }
-    for (size_t i = 0; i < delta->operation_count; i++) {
-        if (delta->operations[i].operation.id > ids.newest)
-            ids.newest = delta->operations[i].operation.id;
-    }
-    return ids;
-}
-
 /* Checks the epoch and marks the turn as kept, in one statement. */
 static enum rc keep_turn(struct sqlite_store *s, const struct ownership *own,
                          const struct delta *delta, struct err *err)
 {
-    struct ids ids = delta_ids(delta);
+    struct ids ids = delta_ids((struct ids){.newest = s->newest_id}, delta);
     struct stmt stmt = db_stmt(&s->db, SQL_KEEP_TURN);
     stmt_u64(&stmt, delta->turn);
-    stmt_u64(&stmt, ids.newest > s->newest_id ? ids.newest : s->newest_id);
+    stmt_u64(&stmt, ids.newest);
     stmt_i64(&stmt, ids.drift_ms);
     stmt_u64(&stmt, 0);
     stmt_u64(&stmt, own->epochs[0]);
@@ -319,60 +273,60 @@ static enum rc keep_turn(struct sqlite_store *s, const struct ownership *own,
     return sqlite3_changes(s->db.handle) == 1 ? RC_OK : sqlite_turn_deposed(own, err);
 }
 
+#define KEEP_IN(where, one, many)                                                                  \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        TRY(keep_##one(where, &delta->many[i], err));
+#define KEEP(one, many, type, alone) KEEP_IN(&s->db, one, many)
+#define KEEP_CLAIM(one, many, type, alone) KEEP_IN(s, one, many)
+
+static enum rc keep_work(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    DELTA_WORK(KEEP)
+    return RC_OK;
+}
+
+static enum rc keep_letters(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    return sqlite_keep_letters(&s->db, delta, err);
+}
+
+static enum rc keep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    DELTA_CLAIMS(KEEP_CLAIM)
+    return requests_sweep(&s->requests, &s->db, delta->claims_now_ms,
+                          CLAIM_SWEEP + 2 * s->taken_claims, err);
+}
+
+static enum rc keep_settings(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    DELTA_SETTINGS(KEEP)
+    return delta->clock.at_ms != 0 ? keep_clock(&s->db, &delta->clock, err) : RC_OK;
+}
+
+static enum rc keep_mail(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    return sqlite_keep_mail(&s->db, delta, err);
+}
+
+static enum rc keep_reports(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    DELTA_REPORTS(KEEP)
+    return RC_OK;
+}
+
+static enum rc keep_gone(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    return sqlite_forget(&s->db, delta, err);
+}
+
+#define KEEP_GROUP(name, list, part) TRY(keep_##name(s, delta, err));
+
 static enum rc keep(struct sqlite_store *s, const struct ownership *own, const struct delta *delta,
                     struct err *err)
 {
-    struct db *db = &s->db;
     TRY(keep_turn(s, own, delta, err));
-    for (size_t i = 0; i < delta->job_count; i++) {
-        if (!delta->jobs[i].with_exec)
-            TRY(keep_job(db, &delta->jobs[i], err));
-    }
-    for (size_t i = 0; i < delta->exec_count; i++)
-        TRY(sqlite_keep_exec(db, &delta->execs[i], err));
-    for (size_t i = 0; i < delta->attempt_count; i++) {
-        if (!delta->attempts[i].with_exec)
-            TRY(sqlite_keep_attempt(db, &delta->attempts[i], err));
-    }
-    for (size_t i = 0; i < delta->claim_count; i++)
-        TRY(put_claim(s, &delta->claims[i], err));
-    for (size_t i = 0; i < delta->released_count; i++)
-        TRY(release_claim(s, &delta->released[i], err));
-    TRY(requests_sweep(&s->requests, db, delta->claims_now_ms, CLAIM_SWEEP + 2 * s->taken_claims,
-                       err));
-    for (size_t i = 0; i < delta->worker_count; i++)
-        TRY(keep_worker(db, &delta->workers[i], err));
-    for (size_t i = 0; i < delta->queue_count; i++)
-        TRY(keep_queue(db, &delta->queues[i], err));
-    for (size_t i = 0; i < delta->team_count; i++)
-        TRY(keep_team(db, &delta->teams[i], err));
-    for (size_t i = 0; i < delta->rate_count; i++)
-        TRY(keep_rate(db, &delta->rates[i], err));
-    for (size_t i = 0; i < delta->alert_count; i++)
-        TRY(keep_alert(db, &delta->alerts[i], err));
-    for (size_t i = 0; i < delta->alert_mark_count; i++)
-        TRY(mark_alert(db, &delta->alert_marks[i], err));
-    for (size_t i = 0; i < delta->sla_event_count; i++)
-        TRY(keep_sla_event(db, &delta->sla_events[i], err));
-    if (delta->clock.at_ms != 0)
-        TRY(keep_clock(db, &delta->clock, err));
-    for (size_t i = 0; i < delta->breaker_count; i++)
-        TRY(keep_breaker(db, &delta->breakers[i], err));
-    for (size_t i = 0; i < delta->dependency_count; i++)
-        TRY(keep_dependency(db, &delta->dependencies[i], err));
-    TRY(sqlite_keep_letters(db, delta, err));
-    for (size_t i = 0; i < delta->calendar_count; i++)
-        TRY(keep_calendar(db, &delta->calendars[i], err));
-    for (size_t i = 0; i < delta->calendar_use_count; i++)
-        TRY(keep_calendar_use(db, &delta->calendar_uses[i], err));
-    TRY(sqlite_keep_inbox(db, delta, err));
-    for (size_t i = 0; i < delta->counter_count; i++)
-        TRY(add_counter(db, &delta->counters[i], err));
-    for (size_t i = 0; i < delta->queue_gone_count; i++)
-        TRY(forget_queue(db, &delta->queues_gone[i], err));
-    for (size_t i = 0; i < delta->tally_count; i++)
-        TRY(add_tally(db, &delta->tallies[i], err));
-    return sqlite_forget(db, delta, err);
+    DELTA_GROUPS(KEEP_GROUP, )
+    return RC_OK;
 }
 
 enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,

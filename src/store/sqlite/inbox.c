@@ -76,7 +76,7 @@ enum rc sqlite_find_left_mail(struct sqlite_store *s, struct arena *arena, struc
     return RC_OK;
 }
 
-static enum rc send_mail(struct db *db, const struct inbox_rec *rec, struct err *err)
+static enum rc keep_mail(struct db *db, const struct inbox_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_INBOX);
     stmt_i64(&stmt, rec->bucket);
@@ -92,14 +92,14 @@ static enum rc send_mail(struct db *db, const struct inbox_rec *rec, struct err 
     return stmt_done(&stmt, err);
 }
 
-static enum rc remove_mail(struct db *db, uint64_t id, struct err *err)
+static enum rc keep_mail_read(struct db *db, const uint64_t *id, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_DELETE_INBOX);
-    stmt_u64(&stmt, id);
+    stmt_u64(&stmt, *id);
     TRY(stmt_done(&stmt, err));
     if (sqlite3_changes(db->handle) == 1)
         return RC_OK;
-    return err_set(err, RC_CONFLICT, "row %" PRIu64 " of the inbox is not there (any more)", id);
+    return err_set(err, RC_CONFLICT, "row %" PRIu64 " of the inbox is not there (any more)", *id);
 }
 
 static enum rc keep_waiter(struct db *db, const struct waiter_change *change, struct err *err)
@@ -130,20 +130,15 @@ static enum rc keep_rejected(struct db *db, const struct rejected_rec *rec, stru
     return stmt_done(&stmt, err);
 }
 
-enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err)
+#define KEEP(one, many, type, alone)                                                               \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        TRY(keep_##one(db, &delta->many[i], err));
+
+enum rc sqlite_keep_mail(struct db *db, const struct delta *delta, struct err *err)
 {
-    for (size_t i = 0; i < delta->mail_read_count; i++)
-        TRY(remove_mail(db, delta->mail_read[i], err));
-    for (size_t i = 0; i < delta->mail_count; i++)
-        TRY(send_mail(db, &delta->mail[i], err));
-    for (size_t i = 0; i < delta->waiter_count; i++)
-        TRY(keep_waiter(db, &delta->waiters[i], err));
-    for (size_t i = 0; i < delta->permit_count; i++)
-        TRY(keep_permit(db, &delta->permits[i], err));
     if (delta->rejected_count > 0)
         TRY(forget_rejected(db, delta->rejected_from_ms, err));
-    for (size_t i = 0; i < delta->rejected_count; i++)
-        TRY(keep_rejected(db, &delta->rejected[i], err));
+    DELTA_MAIL(KEEP)
     return RC_OK;
 }
 

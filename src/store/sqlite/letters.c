@@ -7,7 +7,7 @@
 
 /* ---- keeping */
 
-static enum rc add_letter(struct db *db, const struct letter_rec *letter, struct err *err)
+static enum rc keep_letter(struct db *db, const struct letter_rec *letter, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_LETTER);
     stmt_i64(&stmt, letter->place.died_ms);
@@ -26,11 +26,11 @@ static enum rc add_letter(struct db *db, const struct letter_rec *letter, struct
     return stmt_done(&stmt, err);
 }
 
-static enum rc remove_letter(struct db *db, struct letter_place place, struct err *err)
+static enum rc keep_letter_gone(struct db *db, const struct letter_place *place, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_REMOVE_LETTER);
-    stmt_i64(&stmt, place.died_ms);
-    stmt_u64(&stmt, place.exec_id);
+    stmt_i64(&stmt, place->died_ms);
+    stmt_u64(&stmt, place->exec_id);
     return stmt_done(&stmt, err);
 }
 
@@ -42,14 +42,13 @@ static enum rc keep_operation(struct db *db, const struct operation_change *chan
     return stmt_done(&stmt, err);
 }
 
+#define KEEP(one, many, type, alone)                                                               \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        TRY(keep_##one(db, &delta->many[i], err));
+
 enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err)
 {
-    for (size_t i = 0; i < delta->letter_gone_count; i++)
-        TRY(remove_letter(db, delta->letters_gone[i], err));
-    for (size_t i = 0; i < delta->letter_count; i++)
-        TRY(add_letter(db, &delta->letters[i], err));
-    for (size_t i = 0; i < delta->operation_count; i++)
-        TRY(keep_operation(db, &delta->operations[i], err));
+    DELTA_LETTERS(KEEP)
     return RC_OK;
 }
 

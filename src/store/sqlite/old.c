@@ -64,24 +64,41 @@ static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_wor
     return stmt_done(&fold, err);
 }
 
-static enum rc forget_execs(struct db *db, const struct delta *delta, struct err *err)
+static enum rc keep_forgotten(struct db *db, const uint64_t *exec_id, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    for (size_t i = 0; i < delta->forgotten_count; i++) {
-        struct last_words words = {0};
-        bool found;
-        arena_reset(&arena);
-        TRY(delete_exec(db, delta->forgotten[i], &arena, &words, &found, err));
-        TRY(run_with(db, SQL_FORGET_ATTEMPTS, delta->forgotten[i], err));
-        TRY(run_with(db, SQL_FORGET_SLA_EVENTS, delta->forgotten[i], err));
-        TRY(run_with(db, SQL_FORGET_PAYLOAD, delta->forgotten[i], err));
-        if (found)
-            TRY(let_job_go(db, delta->forgotten[i], &words, err));
-    }
-    return RC_OK;
+    struct last_words words = {0};
+    bool found;
+    TRY(delete_exec(db, *exec_id, &arena, &words, &found, err));
+    TRY(run_with(db, SQL_FORGET_ATTEMPTS, *exec_id, err));
+    TRY(run_with(db, SQL_FORGET_SLA_EVENTS, *exec_id, err));
+    TRY(run_with(db, SQL_FORGET_PAYLOAD, *exec_id, err));
+    return found ? let_job_go(db, *exec_id, &words, err) : RC_OK;
 }
 
-static enum rc forget_tally(struct db *db, const struct tally *row, struct err *err)
+static enum rc keep_queue_gone(struct db *db, const struct queue_gone *gone, struct err *err)
+{
+    if (gone->settings) {
+        struct stmt stmt = db_stmt(db, SQL_FORGET_QUEUE);
+        stmt_text(&stmt, gone->name);
+        TRY(stmt_done(&stmt, err));
+    }
+    if (!gone->numbers)
+        return RC_OK;
+    struct stmt move = db_stmt(db, SQL_MOVE_COUNTERS);
+    stmt_text(&move, gone->name);
+    TRY(stmt_done(&move, err));
+    struct stmt stmt = db_stmt(db, SQL_FORGET_COUNTERS);
+    stmt_text(&stmt, gone->name);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_alert_gone(struct db *db, const uint64_t *id, struct err *err)
+{
+    return run_with(db, SQL_FORGET_ALERT, *id, err);
+}
+
+static enum rc keep_tally_gone(struct db *db, const struct tally *row, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_FORGET_TALLY);
     stmt_i64(&stmt, row->scope);
@@ -92,13 +109,13 @@ static enum rc forget_tally(struct db *db, const struct tally *row, struct err *
     return stmt_done(&stmt, err);
 }
 
+#define KEEP(one, many, type, alone)                                                               \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        TRY(keep_##one(db, &delta->many[i], err));
+
 enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err)
 {
-    TRY(forget_execs(db, delta, err));
-    for (size_t i = 0; i < delta->alert_gone_count; i++)
-        TRY(run_with(db, SQL_FORGET_ALERT, delta->alerts_gone[i], err));
-    for (size_t i = 0; i < delta->tally_gone_count; i++)
-        TRY(forget_tally(db, &delta->tallies_gone[i], err));
+    DELTA_GONE(KEEP)
     return RC_OK;
 }
 

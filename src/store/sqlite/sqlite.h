@@ -100,7 +100,7 @@ enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct qu
                           struct err *err);
 enum rc sqlite_find_left_mail(struct sqlite_store *s, struct arena *arena, struct question *q,
                               struct err *err);
-enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err);
+enum rc sqlite_keep_mail(struct db *db, const struct delta *delta, struct err *err);
 enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                              struct rejected_page *ret_page, struct err *err);
 
