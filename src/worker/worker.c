@@ -6,6 +6,7 @@
 #include "loop/clock.h"
 #include "loop/machine.h"
 #include "loop/signals.h"
+#include "worker/ground.h"
 #include "worker/link/failover_client.h"
 #include "worker/link/session.h"
 #include "worker/run/run.h"
@@ -28,11 +29,9 @@ enum {
     LEAVE_TICK_MS = 100,
     LEAVE_PATIENCE_MS = 10000, /* to send output to a server that does not answer */
     LEAVE_SPARE_MS = 3000,     /* a command that runs so long after its SIGKILL cannot be ended */
-    SPAWNER_END_MS = 8000,     /* it gives up on what survives SIGKILL earlier */
     WATCH_TICK_MS = 1000,
     UNMET_MS = 10000,       /* so long the server after the one that started us has time to come */
     SPAWNER_SPARE_MS = 250, /* the spawner's kill comes after ours, and before the lease's end */
-    STRAY_TIMEOUT_MS = 5000,
 };
 
 struct worker {
@@ -526,68 +525,12 @@ static int run_worker(const struct worker_options *options, struct spawner *take
     return exit_code;
 }
 
-/* The things that must be there before all else: the lock, which the spawner shares, the spawner,
- * and the directory, which it removes. */
-struct ground {
-    struct pidlock lock;     /* its descriptor is -1: none */
-    char *tmp_dir;           /* owned; NULL: none */
-    struct spawner *spawner; /* owned by the worker once that runs */
-};
-
-static enum rc lay_ground(const struct worker_options *options, struct ground *g, struct err *err)
-{
-    if (options->lock_path != NULL)
-        TRY(pidlock_take(options->lock_path, &g->lock, err));
-    g->tmp_dir = tmpdir_name(tmp_root(options));
-    TRY(spawner_new(g->tmp_dir, g->lock.fd, &g->spawner, err));
-    /* Not before: killed in between, we would leave it behind. */
-    if (tmpdir_make(g->tmp_dir, err)) {
-        spawner_free(g->spawner);
-        return err->rc;
-    }
-    return RC_OK;
-}
-
-static void leave_ground(struct ground *g)
-{
-    struct err err;
-    /* The spawner has removed it, unless it was killed. */
-    if (g->tmp_dir != NULL && tmpdir_remove(g->tmp_dir, &err) != RC_OK)
-        log_warn("the temporary directory stays", "error", err.text, NULL);
-    free(g->tmp_dir);
-    if (g->lock.fd >= 0)
-        close(g->lock.fd);
-}
-
-/* When we are gone, so is everything we have started: the spawner sees to it, and when it does not
- * end we do what it should have done. */
-static void await_spawner(pid_t spawner)
-{
-    static const struct timespec moment = {.tv_nsec = 20000000}; /* a missed signal is seen then */
-    sigset_t child_signal;
-    sigemptyset(&child_signal);
-    sigaddset(&child_signal, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_signal, NULL); /* nothing is started any more */
-    int64_t end_us = clock_mono_us() + SPAWNER_END_MS * INT64_C(1000);
-    for (int status; clock_mono_us() < end_us; sigtimedwait(&child_signal, NULL, &moment)) {
-        pid_t got = waitpid(spawner, &status, WNOHANG | WUNTRACED);
-        bool stopped = got == spawner && WIFSTOPPED(status);
-        if (stopped)
-            kill(spawner, SIGCONT);
-        else if (got != 0) /* just now, or before, when it died before us */
-            return;
-    }
-    log_error("the spawner does not end; it is killed", NULL);
-    kill(spawner, SIGKILL);
-    stray_kill_all(STRAY_TIMEOUT_MS);
-}
-
 int worker_main(const struct worker_options *options)
 {
-    CLEANUP(leave_ground) struct ground ground = {.lock = {.fd = -1}};
+    CLEANUP(ground_leave) struct ground ground = {.lock = {.fd = -1}};
     struct err err;
     pid_t starter = getppid(); /* as early as can be: it may die any time */
-    enum rc rc = lay_ground(options, &ground, &err);
+    enum rc rc = ground_lay(&ground, options->lock_path, tmp_root(options), &err);
     if (rc != RC_OK) {
         bool elsewhere = rc == RC_CONFLICT;
         log_write(elsewhere ? LOG_INFO : LOG_ERROR, "no worker is started", "why", err.text, NULL);
@@ -597,6 +540,6 @@ int worker_main(const struct worker_options *options)
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
     raise_descriptors();
     int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, &ground.lock, starter);
-    await_spawner(spawner);
+    ground_await_spawner(spawner);
     return exit_code;
 }

@@ -28,7 +28,6 @@
 
 enum {
     OUTBOX_BYTES_MAX = 16 << 20, /* 200,000 events: more than a worker has commands */
-    KILL_TIMEOUT_MS = 5000,      /* a survivor of SIGKILL is stuck in the kernel then */
     LOOK_MS = 100,               /* between two looks at a process that has no mark */
     LOOKS_MAX = 20,              /* an exec takes less, also on a machine that is very busy */
     REAP_MAX = 256,              /* commands that may end between two looks for strays */
@@ -447,7 +446,7 @@ _Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
     run(&nest);
     signal_all(&nest, SIGKILL);
     /* If we die here, or before, the lock does not say so, and what we ran is waited for. */
-    if (stray_kill_all(KILL_TIMEOUT_MS) && keep_fd >= 0)
+    if (stray_kill_all(STRAY_TIMEOUT_MS) && keep_fd >= 0)
         pidlock_mark_clean(keep_fd);
     if (tmpdir_remove(tmp_dir, &err) != RC_OK)
         log_warn("the temporary directory stays", "error", err.text, NULL);

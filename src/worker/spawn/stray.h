@@ -27,6 +27,7 @@ bool stray_birth(pid_t pid, struct stray_birth *ret_birth);
 unsigned long long stray_now(void);
 
 /* Kills and reaps children, and what they leave to us, until there are none. Gives up on those that
- * cannot be killed (another user's, or stuck in the kernel) after timeout_ms: false when some are
- * left. */
+ * cannot be killed (another user's, or stuck in the kernel) after timeout_ms, as a rule
+ * STRAY_TIMEOUT_MS: false when some are left. */
+enum { STRAY_TIMEOUT_MS = 5000 };
 bool stray_kill_all(int timeout_ms);
