@@ -9,6 +9,7 @@
 #include "loop/mailbox.h"
 #include "loop/thread.h"
 #include "server/cluster/membership.h"
+#include "server/config/webhooks.h"
 #include "server/turn/decider.h"
 #include "store/store.h"
 #include "wire/message/alert_json.h"
@@ -22,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-    WEBHOOKS_MAX = 8,
     SECRET_BYTES = 24,
     SECRET_TEXT_MAX = 128,
     PAGE = 100, /* alerts looked at in one go */
@@ -251,37 +251,13 @@ static void run(void *arg)
 
 /* ---- starting, ending */
 
-/* Splits them in place. */
-static enum rc split(char *urls, const char **ret_urls, unsigned *ret_count, struct err *err)
-{
-    char *rest = urls;
-    for (char *url; (url = strsep(&rest, ",")) != NULL;) {
-        if (*ret_count == WEBHOOKS_MAX)
-            return err_set(err, RC_INVALID, "at most %d webhooks", WEBHOOKS_MAX);
-        if (!post_url_check(url, err))
-            return err->rc;
-        ret_urls[(*ret_count)++] = url;
-    }
-    return RC_OK;
-}
-
-enum rc alert_sender_check(const char *webhooks, struct err *err)
-{
-    const char *urls[WEBHOOKS_MAX];
-    unsigned count = 0;
-    char *copy = mem_dup(webhooks, strlen(webhooks) + 1);
-    enum rc rc = copy[0] == '\0' ? RC_OK : split(copy, urls, &count, err);
-    free(copy);
-    return rc;
-}
-
 static enum rc begin(struct alert_sender *h, struct err *err)
 {
     struct store *store = h->server->store;
     const char *webhooks = h->server->options->alert_webhooks;
     TRY(post_init(err));
     h->urls = mem_dup(webhooks, strlen(webhooks) + 1);
-    TRY(split(h->urls, h->webhooks, &h->webhook_count, err));
+    TRY(webhooks_split(h->urls, h->webhooks, &h->webhook_count, err));
     TRY(read_secret(h, err));
     TRY(store->ops->reader(store, &h->reader, err));
     h->box = mailbox_new(1);

@@ -15,6 +15,3 @@ enum rc alert_sender_start(struct server *server, struct alert_sender **ret_send
                            struct err *err);
 /* Waits for the posts of one alert that are under way, some seconds each at most. NULL is fine. */
 void alert_sender_stop(struct alert_sender *h);
-
-/* RC_INVALID when one of the comma-separated addresses is none. */
-enum rc alert_sender_check(const char *webhooks, struct err *err);

@@ -2,8 +2,8 @@
 #include "base/log.h"
 #include "job/job_env.h"
 #include "loop/file.h"
-#include "server/alert/alert_sender.h"
 #include "server/config/settings.h"
+#include "server/config/webhooks.h"
 #include "wire/client/client_url.h"
 #include "wire/http/http_text.h"
 
@@ -157,7 +157,7 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     if (o->checkpoint_bytes_max > o->request_bytes_max)
         return err_set(err, RC_INVALID,
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
-    if (alert_sender_check(o->alert_webhooks, err) != RC_OK)
+    if (webhooks_check(o->alert_webhooks, err) != RC_OK)
         return err_note(err, "alert_webhooks");
     if (job_env_check(str_c(o->job_env), err) != RC_OK)
         return err_note(err, "job_env");
