@@ -1,5 +1,6 @@
 #include "server/docs.h"
 #include "base/buf.h"
+#include "job/job_fields.h"
 #include "server/call/route_table.h"
 #include "server/config/settings.h"
 
@@ -12,6 +13,7 @@ static const struct {
     const char *name;
     void (*print)(struct buf *out);
 } tables[] = {
+    {"fields", job_fields_print},
     {"routes", route_table_print},
     {"settings", settings_table_print},
 };
@@ -25,6 +27,6 @@ int docs_command(int argc, char **argv)
         tables[i].print(&out);
         return fwrite(out.ptr, 1, out.len, stdout) == out.len ? 0 : 1;
     }
-    (void)fputs("usage: belfry docs routes|settings\n", stderr);
+    (void)fputs("usage: belfry docs fields|routes|settings\n", stderr);
     return 2;
 }
