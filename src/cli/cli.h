@@ -12,17 +12,29 @@
  */
 #pragma once
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/opts.h"
 
-/* Part of the interface: scripts rely on them. */
+/* Part of the interface: scripts rely on them. X(name, number, brief, words): brief is for the help
+ * page, words are for the docs. */
+/* clang-format off */
+#define CLI_EXITS(X)                                                                               \
+    X(OK,          0, "ok",                   "done")                                              \
+    X(FAILED,      1, "failed",               "refused or not possible; the message says why")     \
+    X(USAGE,       2, "usage",                "a wrong option or argument, or a bad document")     \
+    X(NOT_FOUND,   3, "not found",            "no such job, execution or other thing")             \
+    X(DENIED,      4, "denied",               "no key, an unknown one, or not allowed to")         \
+    X(UNREACHABLE, 5, "server not reachable", "the server gave no answer, or not in time")
+/* clang-format on */
+
 enum {
-    CLI_OK = 0,
-    CLI_FAILED = 1,
-    CLI_USAGE = 2,
-    CLI_NOT_FOUND = 3,
-    CLI_DENIED = 4,
-    CLI_UNREACHABLE = 5,
+#define CLI_EXIT(name, number, brief, words) CLI_##name = (number),
+    CLI_EXITS(CLI_EXIT)
+#undef CLI_EXIT
 };
+
+/* The table as Markdown. */
+void cli_exits_print(struct buf *out);
 
 /* Options of every subcommand; the first member of each one's own struct. */
 struct cli_common {

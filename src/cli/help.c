@@ -17,8 +17,19 @@ static const char outro[] =
     "`belfry help COMMAND` tells more. The server is found by --url or BELFRY_URL\n"
     "(http://127.0.0.1:7420), the key by --token-file, BELFRY_TOKEN, or admin.key in the data\n"
     "directory (BELFRY_DATA, ./belfry-data). A stream that is silent for BELFRY_STREAM_IDLE (60s)\n"
-    "is taken for lost and begun anew. Exit codes: 0 ok, 1 failed, 2 usage, 3 not found,\n"
-    "4 denied, 5 server not reachable.\n";
+    "is taken for lost and begun anew.\n"
+    "\n"
+    "Exit codes:"
+#define EXIT_WORDS(name, number, brief, words) " " #number " " brief ","
+    CLI_EXITS(EXIT_WORDS) "\nand with --wait that of the command.\n";
+#undef EXIT_WORDS
+
+void cli_exits_print(struct buf *out)
+{
+#define EXIT_ROW(name, number, brief, words) "| " #number " | " words " |\n"
+    buf_add(out, STR("| code | |\n|---|---|\n" CLI_EXITS(EXIT_ROW)));
+#undef EXIT_ROW
+}
 
 /* Commands that users were promised, and that this version does not have. */
 static const char promised[] = "keys|tasks|audit|plan|"

@@ -51,6 +51,24 @@ static const struct str state_names[EXEC_STATES] = {
     [EXEC_EXPIRED] = STR_INIT("expired"),     [EXEC_DEDUPLICATED] = STR_INIT("deduplicated"),
 };
 
+/* What users are told of them; running stands for stopping, too. */
+static const char *const state_words[EXEC_STATES] = {
+    [EXEC_SCHEDULED] = "its time has not come",
+    [EXEC_QUEUED] = "ready, waiting for a worker",
+    [EXEC_RUNNING] =
+        "a worker has it; with `stopping: true` it was cancelled and has not ended yet",
+    [EXEC_RETRYING] = "an attempt failed, and the next one is due later",
+    [EXEC_COMPLETED] = "it succeeded",
+    [EXEC_FAILED] = "it failed for good: no attempt is left, or the failure is permanent",
+    [EXEC_TIMEOUT] = "the last attempt ran into its `timeout`",
+    [EXEC_CANCELLED] = "it was stopped on request",
+    [EXEC_SKIPPED] = "it was not to be run; `error` says why",
+    [EXEC_BLOCKED] = "it waits for another run to end, or for a job that it depends on",
+    [EXEC_EXPIRED] = "it did not start in time, and must not any more",
+    [EXEC_DEDUPLICATED] =
+        "it was to be delivered once more when an earlier attempt had done the work",
+};
+
 static const struct str event_names[EXEC_EVENTS] = {
     [EV_CREATE] = STR_INIT("create"),
     [EV_DUE] = STR_INIT("due"),
@@ -117,6 +135,36 @@ bool exec_state_parse(struct str name, enum exec_state *ret_state)
         }
     }
     return false;
+}
+
+/* Whether an execution that users see as from may be seen as to next. */
+static bool leads_to(struct str from, enum exec_state to)
+{
+    for (int state = 0; state < EXEC_STATES; state++) {
+        for (int event = 0; event < EXEC_EVENTS && str_eq(state_names[state], from); event++) {
+            if (next[state][event] == to && !str_eq(state_names[to], from))
+                return true;
+        }
+    }
+    return false;
+}
+
+void exec_states_print(struct buf *out)
+{
+    buf_add(out, STR("| status | | may become |\n|---|---|---|\n"));
+    for (int state = EXEC_NONE + 1; state < EXEC_STATES; state++) {
+        if (state_words[state] == NULL)
+            continue;
+        buf_printf(out, "| `%.*s` | %s |", STR_ARG(state_names[state]), state_words[state]);
+        const char *between = " ";
+        for (int to = EXEC_NONE + 1; to < EXEC_STATES; to++) {
+            if (!leads_to(state_names[state], (enum exec_state)to))
+                continue;
+            buf_printf(out, "%s%.*s", between, STR_ARG(state_names[to]));
+            between = ", ";
+        }
+        buf_add(out, STR(" |\n"));
+    }
 }
 
 struct str exec_event_name(enum exec_event event)

@@ -4,6 +4,7 @@
  * exist. Names are the ones users see in the API; numbers are what the stores keep, so neither
  * may change once released. */
 #pragma once
+#include "base/buf.h"
 #include "base/str.h"
 
 /* The invariants of each state, between any two steps. `due_ms`, `token` and `finished_ms` are
@@ -83,6 +84,8 @@ bool exec_is_leased(enum exec_state state);
 struct str exec_state_name(enum exec_state state);
 /* The inverse, for filters and rows; false when there is no such state. */
 bool exec_state_parse(struct str name, enum exec_state *ret_state);
+/* The states that users see, with what may follow, as a table in Markdown. */
+void exec_states_print(struct buf *out);
 struct str exec_event_name(enum exec_event event);
 
 /* A job is active or paused while something of it may still start. finished_ms is set once it is

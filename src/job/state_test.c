@@ -124,3 +124,14 @@ TEST(a_job_becomes_what_its_execution_became)
     assert_int_equal(job_state_after(EXEC_SKIPPED), JOB_CANCELLED);
     assert_int_equal(job_state_after(EXEC_EXPIRED), JOB_CANCELLED);
 }
+
+TEST(the_table_of_states_has_a_row_for_each_that_users_see)
+{
+    CLEANUP(buf_free) struct buf out = BUF(1 << 16);
+    exec_states_print(&out);
+    size_t rows = 0;
+    for (size_t i = 0; i < out.len; i++)
+        rows += out.ptr[i] == '\n';
+    assert_int_equal(rows, 2 + EXEC_STATES - 2); /* without none, and with one for stopping */
+    assert_non_null(memmem(out.ptr, out.len, "| queued, retrying, completed, failed, ", 39));
+}

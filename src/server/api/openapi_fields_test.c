@@ -1,7 +1,8 @@
-/* What src/web/openapi.json says about job documents, against the list of fields. */
+/* What src/web/openapi.json says about job documents and problems, against the tables of the program. */
 #include "base/test/test.h"
 #include "job/job_fields.h"
 #include "wire/json/json.h"
+#include "wire/json/problem.h"
 
 extern const char openapi_json[];
 extern const size_t openapi_json_len;
@@ -92,6 +93,33 @@ TEST(lists_take_a_parameter_for_each_filter)
             assert_takes("/api/v1/jobs", job_fields[i].key);
         if (job_fields[i].filter == JOB_FILTER_BOTH)
             assert_takes("/api/v1/executions", job_fields[i].key);
+    }
+}
+
+static bool lists(const struct json *words, struct str word)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        if (str_eq(words->items[i].string, word))
+            return true;
+    }
+    return false;
+}
+
+TEST(the_codes_of_problems_are_those_of_the_table)
+{
+    const struct json *codes =
+        PART("components", "schemas", "Problem", "properties", "code", "enum");
+    for (size_t i = 0; i < problem_kind_count; i++) {
+        if (!lists(codes, str_c(problem_kinds[i].code)))
+            fail_msg("src/web/openapi.json: Problem lacks the code %s", problem_kinds[i].code);
+    }
+    for (size_t i = 0; i < codes->count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < problem_kind_count; k++)
+            known |= str_eq(codes->items[i].string, str_c(problem_kinds[k].code));
+        if (!known)
+            fail_msg("src/web/openapi.json: no problem has the code %.*s",
+                     STR_ARG(codes->items[i].string));
     }
 }
 

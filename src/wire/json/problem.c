@@ -1,5 +1,6 @@
 #include "wire/json/problem.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,45 +9,74 @@ enum {
     MESSAGE_BYTES_MAX = 512,
 };
 
-/* The names of a status, for people and for programs. */
-static const struct {
-    int status;
-    const char *title;
-    const char *word;
-} statuses[] = {
-    {400, "Bad Request", "invalid"},
-    {401, "Unauthorized", "unauthenticated"},
-    {403, "Forbidden", "denied"},
-    {404, "Not Found", "not_found"},
-    {405, "Method Not Allowed", "method_not_allowed"},
-    {406, "Not Acceptable", "not_acceptable"},
-    {408, "Request Timeout", "timeout"},
-    {409, "Conflict", "conflict"},
-    {411, "Length Required", "length_required"},
-    {412, "Precondition Failed", "precondition_failed"},
-    {413, "Content Too Large", "too_large"},
-    {414, "URI Too Long", "uri_too_long"},
-    {415, "Unsupported Media Type", "unsupported_media_type"},
-    {417, "Expectation Failed", "expectation_failed"},
-    {422, "Unprocessable Content", "unprocessable"},
-    {428, "Precondition Required", "precondition_required"},
-    {429, "Too Many Requests", "busy"},
-    {431, "Request Header Fields Too Large", "headers_too_large"},
-    {501, "Not Implemented", "not_implemented"},
-    {502, "Bad Gateway", "bad_gateway"},
-    {503, "Service Unavailable", "busy"},
-    {504, "Gateway Timeout", "timeout"},
-    {505, "HTTP Version Not Supported", "http_version"},
-    {507, "Insufficient Storage", "full"},
-    {500, "Internal Server Error", "internal"}, /* the last: also what is not listed */
+/* The first row of a status has its usual code. */
+/* clang-format off */
+const struct problem_kind problem_kinds[] = {
+    {400, "invalid", "Bad Request",
+     "a bad field, parameter or cursor; `errors` names it. A field whose feature is "
+     "not there yet is refused here, never ignored"},
+    {401, "unauthenticated", "Unauthorized", "no key, or an unknown one"},
+    {403, "denied", "Forbidden", "the key's role may not call this"},
+    {404, "not_found", "Not Found", "no such route or thing, also when the id is not one"},
+    {405, "method_not_allowed", "Method Not Allowed", "`Allow` lists the methods of this path"},
+    {406, "not_acceptable", "Not Acceptable",
+     "the `Accept` header does not take what this call answers with; nothing was done"},
+    {408, "timeout", "Request Timeout", "the request came too slowly"},
+    {409, "conflict", "Conflict",
+     "a name or unique key in use, an execution in the wrong state, a lease that was "
+     "never this worker's"},
+    {409, "stale", "Conflict", "an old poll number or version, a lease that is over"},
+    {409, "in_progress", "Conflict", "a request with the same key is being decided"},
+    {409, "stopping", "Conflict",
+     "unique work whose run is being cancelled: try again when it has ended"},
+    {409, "limit_reached", "Conflict",
+     "a limit that waiting does not lift, of queues or of calendars; the detail names "
+     "it"},
+    {411, "length_required", "Length Required",
+     "a body is needed, and `Content-Length` or chunks to tell where it ends"},
+    {412, "precondition_failed", "Precondition Failed",
+     "`If-Match` or `If-None-Match` does not hold for the job as it is now"},
+    {413, "too_large", "Content Too Large",
+     "the body, or a part of it, is over a limit; the detail names it"},
+    {414, "uri_too_long", "URI Too Long", "the path with its parameters is too long"},
+    {415, "unsupported_media_type", "Unsupported Media Type",
+     "the body is not of the type that this call reads"},
+    {417, "expectation_failed", "Expectation Failed", "an `Expect` other than `100-continue`"},
+    {422, "unprocessable", "Unprocessable Content",
+     "an `Idempotency-Key` that was used for another request"},
+    {428, "precondition_required", "Precondition Required", "this call needs `If-Match`"},
+    {429, "busy", "Too Many Requests",
+     "a bounded thing is full; `Retry-After` says when to come back"},
+    {431, "headers_too_large", "Request Header Fields Too Large",
+     "the headers are too long or too many"},
+    {500, "internal", "Internal Server Error",
+     "the server's own fault; the detail says what went wrong"},
+    {501, "not_implemented", "Not Implemented", "a method or transfer coding that no call uses"},
+    {502, "bad_gateway", "Bad Gateway",
+     "another server broke off or made no sense; whether it was done is not known"},
+    {503, "busy", "Service Unavailable",
+     "a bounded thing is full, or the store is away; `Retry-After` says when to come "
+     "back"},
+    {504, "timeout", "Gateway Timeout",
+     "the answer took too long, of another server or of this one; whether it was done is not known"},
+    {505, "http_version", "HTTP Version Not Supported", "neither HTTP/1.0 nor HTTP/1.1"},
+    {507, "full", "Insufficient Storage", "no room on the disk; nothing was kept"},
 };
+/* clang-format on */
+const size_t problem_kind_count = COUNT_OF(problem_kinds);
 
-static size_t find_status(int status)
+/* A status that is not listed is told as our own fault. */
+static const struct problem_kind *find_status(int status)
 {
-    size_t i = 0;
-    while (i < COUNT_OF(statuses) - 1 && statuses[i].status != status)
-        i++;
-    return i;
+    const struct problem_kind *internal = NULL;
+    for (size_t i = 0; i < COUNT_OF(problem_kinds); i++) {
+        if (problem_kinds[i].status == status)
+            return &problem_kinds[i];
+        if (problem_kinds[i].status == 500)
+            internal = &problem_kinds[i];
+    }
+    assert(internal != NULL);
+    return internal;
 }
 
 int problem_status(enum rc rc)
@@ -85,12 +115,20 @@ const char *problem_code(enum rc rc)
 
 const char *problem_title(int status)
 {
-    return statuses[find_status(status)].title;
+    return find_status(status)->title;
 }
 
 const char *problem_word(int status)
 {
-    return statuses[find_status(status)].word;
+    return find_status(status)->code;
+}
+
+void problem_kinds_print(struct buf *out)
+{
+    buf_add(out, STR("| status | code | when |\n|---|---|---|\n"));
+    for (size_t i = 0; i < COUNT_OF(problem_kinds); i++)
+        buf_printf(out, "| %d | `%s` | %s |\n", problem_kinds[i].status, problem_kinds[i].code,
+                   problem_kinds[i].when);
 }
 
 /* ---- fields */

@@ -27,6 +27,18 @@ void field_error(struct field_errors *errors, struct arena *arena, struct str fi
  * there are none. */
 struct str field_errors_text(const struct field_errors *errors, struct arena *arena);
 
+/* Every problem there is, by status. Programs go by the code; 409 has several. */
+struct problem_kind {
+    int status;
+    const char *code;
+    const char *title; /* of the status, for people */
+    const char *when;  /* Markdown, for the docs */
+};
+extern const struct problem_kind problem_kinds[];
+extern const size_t problem_kind_count;
+/* The table as Markdown. */
+void problem_kinds_print(struct buf *out);
+
 int problem_status(enum rc rc);        /* 404 for RC_NOT_FOUND; 500 when it is our own fault */
 const char *problem_code(enum rc rc);  /* "not_found" */
 const char *problem_title(int status); /* "Not Found" */

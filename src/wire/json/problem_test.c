@@ -103,4 +103,16 @@ TEST(one_sentence_speaks_of_all_fields)
         str_eq(field_errors_text(&errors, &arena), STR("colour: unknown field (and 2 more)")));
 }
 
+TEST(every_code_that_is_sent_is_in_the_table)
+{
+    for (int rc = RC_OK + 1; rc <= RC_SHUTDOWN; rc++) {
+        bool found = false;
+        for (size_t i = 0; i < problem_kind_count; i++)
+            found |= problem_kinds[i].status == problem_status((enum rc)rc) &&
+                     strcmp(problem_kinds[i].code, problem_code((enum rc)rc)) == 0;
+        if (!found)
+            fail_msg("%s is not in the table of problems", problem_code((enum rc)rc));
+    }
+}
+
 TEST_GROUP(NULL, release)
