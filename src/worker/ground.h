@@ -2,7 +2,7 @@
  *
  * They come before all else and go after it. The spawner is forked while the process is small and
  * has one thread, shares the lock and removes the directory, so that nothing stays behind when the
- * worker is killed (spawn/README.md). */
+ * worker is killed (README.md). */
 #pragma once
 #include "worker/spawn/pidlock.h"
 #include "worker/spawn/spawner.h"
