@@ -181,8 +181,7 @@ static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t tok
     while (at > 0 && list->attempts[at - 1].token > token)
         at--;
     if (at > 0 && list->attempts[at - 1].token == token) {
-        kept_text_free(&list->attempts[at - 1].error);
-        kept_text_free(&list->attempts[at - 1].tail);
+        kept_texts_free(&attempt_fields, &list->attempts[at - 1]);
         return &list->attempts[at - 1];
     }
     list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
@@ -201,8 +200,7 @@ static void apply_attempt(const struct applying *a, const struct attempt_rec *at
     }
     struct attempt_rec *place = attempt_place(list, attempt->token);
     *place = *attempt;
-    place->error = kept_text(attempt->error);
-    place->tail = kept_text(attempt->tail);
+    kept_texts(&attempt_fields, place);
 }
 
 static void apply_released(const struct applying *a, const struct claim *released)
@@ -396,10 +394,8 @@ static void forget_exec(struct mem_store *m, uint64_t exec_id)
     forget_sla_events(m, exec_id);
     struct exec_rec *exec = map_remove(&m->history, exec_id);
     struct attempt_list *list = map_remove(&m->attempts, exec_id);
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        kept_text_free(&list->attempts[i].error);
-        kept_text_free(&list->attempts[i].tail);
-    }
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        kept_texts_free(&attempt_fields, &list->attempts[i]);
     if (list != NULL)
         free(list->attempts);
     free(list);

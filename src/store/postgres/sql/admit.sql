@@ -22,7 +22,7 @@ SELECT j.* FROM (
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = e.job_id OFFSET 0) j;
 
 -- name: find_attempt
-SELECT * FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
+SELECT {attempt.columns}, usage FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
 
 -- name: find_trail
 -- An id is that of one thing: jobs and executions share the generator.
