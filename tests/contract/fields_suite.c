@@ -83,6 +83,19 @@ PROMISE(every_field_of_a_breaker_a_calendar_and_an_operation_is_kept)
     assert_same(&operation_fields, &l.operations.items[0], &operation.operation);
 }
 
+PROMISE(every_field_of_a_dependency_is_kept)
+{
+    struct world *w = *state;
+    struct dependency_rec dependency;
+    fill(&dependency_fields, &dependency);
+    dependency.state = DEPENDENCY_WAITING;
+    world_commit(w, (struct delta){.dependencies = &dependency, .dependency_count = 1});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.dependencies.len, 1);
+    assert_same(&dependency_fields, &l.dependencies.items[0], &dependency);
+}
+
 PROMISE(every_field_of_an_sla_event_is_kept)
 {
     struct world *w = *state;

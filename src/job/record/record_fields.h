@@ -154,6 +154,12 @@
     F(T, usage.dropped_bytes, dropped_bytes, BIRTH, F_I64)                            \
     F(T, usage.log_seq, log_seq,     BIRTH,    F_U64)
 
+#define DEPENDENCY_FIELDS(F, T)                                                       \
+    F(T, upstream,    upstream,      KEY,      F_ID)                                  \
+    F(T, dependant,   dependant,     KEY,      F_ID)                                  \
+    F(T, type,        type,          BIRTH,    F_ENUM(DEPENDS_SUCCESS, DEPENDS_TYPES - 1)) \
+    F(T, state,       state,         PROGRESS, F_ENUM(DEPENDENCY_WAITING, DEPENDENCY_STATES - 1))
+
 #define WAITER_FIELDS(F, T)                                                           \
     F(T, upstream,    upstream,      KEY,      F_ID)                                  \
     F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
@@ -193,6 +199,7 @@ extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
 extern const struct fields attempt_fields;
+extern const struct fields dependency_fields;
 extern const struct fields waiter_fields;
 extern const struct fields permit_fields;
 extern const struct fields rejected_fields;

@@ -255,11 +255,7 @@ static void keep_breaker(struct pg *pg, const struct ownership *own,
 
 static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
 {
-    struct pg_call *use = pg_call(pg, Q_PUT_DEPENDENCY);
-    pg_u64(use, rec->dependant);
-    pg_u64(use, rec->upstream);
-    pg_i64(use, rec->type);
-    pg_i64(use, rec->state);
+    pg_record(pg_call(pg, Q_PUT_DEPENDENCY), &dependency_fields, FIELD_ANY, rec);
 }
 
 static void keep_calendar(struct pg *pg, const struct calendar_change *change)

@@ -100,6 +100,11 @@ bool row_attempt(struct row *row, struct attempt_rec *attempt)
     return row_makes_sense(row);
 }
 
+bool row_dependency(struct row *row, struct dependency_rec *dependency)
+{
+    return row_record(row, &dependency_fields, dependency);
+}
+
 bool row_waiter(struct row *row, struct waiter_rec *waiter)
 {
     return row_record(row, &waiter_fields, waiter);
@@ -241,17 +246,6 @@ bool row_counter(struct row *row, struct counter *counter)
     uint32_t states = counter->kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
     counter->state = (uint32_t)row_range(row, 0, states - 1);
     counter->value = row_i64(row);
-    return row_makes_sense(row);
-}
-
-bool row_dependency(struct row *row, struct dependency_rec *dependency)
-{
-    *dependency = (struct dependency_rec){0};
-    dependency->upstream = row_id(row);
-    dependency->dependant = row_id(row);
-    dependency->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
-    dependency->state =
-        (enum dependency_state)row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
     return row_makes_sense(row);
 }
 

@@ -27,7 +27,8 @@
  *
  * A record whose fields are listed in C (job/record/record_fields.h) needs no list of columns: the
  * same tokens are made of its fields, {alert.progress.set :} of one group alone, and
- * {alert.key+progress.columns} of several. A list that may be empty is written with the comma in front of it: {, job_indexed.columns}. */
+ * {alert.key+progress.columns} of several. A list that may be empty is written with the comma in
+ * front of it: {, job_indexed.columns}. */
 #pragma once
 #include "job/record/fields.h"
 

@@ -4,7 +4,7 @@
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_met
-SELECT d.upstream, d.dependant, d.type, d.state, j.*
+SELECT {dependency.columns d}, j.*
 FROM belfry.dependency d
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = d.upstream OFFSET 0) j
 WHERE d.dependant = $1::bigint AND d.state = {DEPENDENCY_MET} ORDER BY d.upstream;

@@ -79,9 +79,6 @@ kind bigint key, key text key, holder bigint, until_ms bigint, note text
 -- columns: request
 key uuid key, holder bigint, until_ms bigint, note text
 
--- columns: dependency
-upstream, dependant, type, state
-
 -- columns: counter
 kind bigint, queue text, state bigint, value bigint
 

@@ -49,9 +49,6 @@ kind, key, holder, until_ms, note
 -- columns: request
 id, key, holder, until_ms, note
 
--- columns: dependency
-upstream, dependant, type, state
-
 -- columns: counter
 kind, queue, state, value
 
