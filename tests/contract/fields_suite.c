@@ -83,6 +83,19 @@ PROMISE(every_field_of_a_breaker_a_calendar_and_an_operation_is_kept)
     assert_same(&operation_fields, &l.operations.items[0], &operation.operation);
 }
 
+PROMISE(every_field_of_a_dependency_is_kept)
+{
+    struct world *w = *state;
+    struct dependency_rec dependency;
+    fill(&dependency_fields, &dependency);
+    dependency.state = DEPENDENCY_WAITING;
+    world_commit(w, (struct delta){.dependencies = &dependency, .dependency_count = 1});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.dependencies.len, 1);
+    assert_same(&dependency_fields, &l.dependencies.items[0], &dependency);
+}
+
 PROMISE(every_field_of_an_sla_event_is_kept)
 {
     struct world *w = *state;
@@ -109,4 +122,42 @@ PROMISE(every_field_of_an_alert_is_kept)
     assert_rc(w->reader->ops->alerts(w->reader, 0, &newest, &w->arena, &page, &w->err), RC_OK);
     assert_int_equal(page.count, 1);
     assert_same(&alert_fields, &page.alerts[0], &alert);
+}
+
+static void assert_kept(struct world *w, const struct attempt_rec *want)
+{
+    struct question q = {.kind = ASK_ATTEMPT, .id = want->exec_id, .token = want->token};
+    world_admit(w, &q);
+    assert_non_null(q.answer.attempt);
+    assert_same(&attempt_fields, q.answer.attempt, want);
+}
+
+PROMISE(every_field_of_an_attempt_is_kept)
+{
+    struct world *w = *state;
+    struct attempt_rec attempt;
+    fill(&attempt_fields, &attempt);
+    world_commit(w, (struct delta){.attempts = &attempt, .attempt_count = 1});
+    assert_kept(w, &attempt);
+    attempt.tail = STR("told again");
+    attempt.usage.exit_code = -1;
+    world_commit(w, (struct delta){.attempts = &attempt, .attempt_count = 1});
+    assert_kept(w, &attempt);
+}
+
+PROMISE(every_field_of_an_attempt_is_kept_with_the_execution_that_it_ends)
+{
+    struct world *w = *state;
+    struct attempt_rec attempt;
+    struct exec_rec exec = read_exec(w, world_submit(w, EXEC_QUEUED));
+    struct exec_change change = next_change(&exec, CHANGE_FINISH, EXEC_FAILED);
+    fill(&attempt_fields, &attempt);
+    attempt.exec_id = exec.id;
+    attempt.token = exec.token;
+    attempt.with_exec = true;
+    change.ends_attempt = &attempt;
+    world_commit(w,
+                 (struct delta){
+                     .execs = &change, .exec_count = 1, .attempts = &attempt, .attempt_count = 1});
+    assert_kept(w, &attempt);
 }

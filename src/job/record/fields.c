@@ -15,11 +15,13 @@ int64_t field_number(const struct field *field, const void *record)
     const char *at = (const char *)record + field->offset;
     int64_t wide;
     uint32_t narrow;
+    int32_t with_sign;
     switch (field->kind) {
     case FIELD_U64: return number_of_u64(at);
     case FIELD_BOOL: return *(const bool *)at;
     case FIELD_U32:
     case FIELD_ENUM: memcpy(&narrow, at, sizeof narrow); return narrow;
+    case FIELD_I32: memcpy(&with_sign, at, sizeof with_sign); return with_sign;
     case FIELD_I64: memcpy(&wide, at, sizeof wide); return wide;
     case FIELD_TEXT: break;
     }
@@ -36,6 +38,7 @@ void field_set_number(const struct field *field, void *record, int64_t value)
     case FIELD_U64:
     case FIELD_I64: memcpy(at, &value, sizeof value); return;
     case FIELD_U32:
+    case FIELD_I32:
     case FIELD_ENUM: memcpy(at, &narrow, sizeof narrow); return;
     case FIELD_BOOL: *(bool *)at = value != 0; return;
     case FIELD_TEXT: break;

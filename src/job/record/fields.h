@@ -12,7 +12,7 @@
  * line here and a migration for each store.
  *
  * Groups say when a field is written: KEY tells one record from another, BIRTH is written once,
- * PROGRESS by changes of state, EDIT when a person changes it. A statement may name one group
+ * PROGRESS by changes of state, EDIT when a person changes it. A statement may name some groups
  * ({alert.progress.set :}). The order of the lines is that of columns and parameters; reading goes
  * by position, so a store that selects `*` from a view depends on it.
  *
@@ -26,17 +26,25 @@ enum field_kind {
     FIELD_U64,
     FIELD_I64,
     FIELD_U32,
+    FIELD_I32,
     FIELD_ENUM, /* of 4 bytes */
     FIELD_BOOL,
     FIELD_TEXT,
 };
 
-enum field_group { FIELD_ANY, FIELD_KEY, FIELD_BIRTH, FIELD_PROGRESS, FIELD_EDIT };
+/* Bits, since a field may be in several groups, and several may be asked for at once. */
+enum field_group {
+    FIELD_ANY = 0, /* asked for: every field */
+    FIELD_KEY = 1 << 0,
+    FIELD_BIRTH = 1 << 1,
+    FIELD_PROGRESS = 1 << 2,
+    FIELD_EDIT = 1 << 3,
+};
 
 struct field {
     const char *column;
-    size_t offset; /* of the member */
-    enum field_group group;
+    size_t offset;   /* of the member */
+    unsigned groups; /* enum field_group */
     enum field_kind kind;
     int64_t min; /* of a number; a row with another one makes no sense */
     int64_t max;
@@ -56,6 +64,7 @@ struct fields {
 #define F_U32_TO(max) FIELD_U32, 0, max
 #define F_MS FIELD_I64, 0, WHEN_MAX_MS /* a moment that can be printed, or 0 */
 #define F_RANGE(min, max) FIELD_I64, min, max
+#define F_I32 FIELD_I32, INT32_MIN, INT32_MAX
 #define F_ENUM(min, max) FIELD_ENUM, min, max
 #define F_BOOL FIELD_BOOL, 0, 1
 #define F_TEXT FIELD_TEXT, 0, 0
@@ -67,10 +76,10 @@ void field_set_number(const struct field *field, void *record, int64_t value);
 struct str field_text(const struct field *field, const void *record);
 void field_set_text(const struct field *field, void *record, struct str text);
 
-/* Whether a list of one group has it; FIELD_ANY: of all. */
-static inline bool field_is_in(const struct field *field, enum field_group group)
+/* Whether it is in one of these groups; FIELD_ANY: it is. */
+static inline bool field_is_in(const struct field *field, unsigned groups)
 {
-    return group == FIELD_ANY || field->group == group;
+    return groups == FIELD_ANY || (field->groups & groups) != 0;
 }
 
 /* Replaces every text by a copy in the arena. */

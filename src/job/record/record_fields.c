@@ -7,10 +7,10 @@
 
 /* The bytes that a kind reads and writes. */
 #define KIND_BYTES(kind)                                                                           \
-    ((kind) == FIELD_TEXT                          ? sizeof(struct str)                            \
-     : (kind) == FIELD_BOOL                        ? sizeof(bool)                                  \
-     : (kind) == FIELD_U32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)                              \
-                                                   : sizeof(uint64_t))
+    ((kind) == FIELD_TEXT                                                 ? sizeof(struct str)     \
+     : (kind) == FIELD_BOOL                                               ? sizeof(bool)           \
+     : (kind) == FIELD_U32 || (kind) == FIELD_I32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)       \
+                                                                          : sizeof(uint64_t))
 
 #define CHECK(type, member, column, group, kind, min, max)                                         \
     static_assert(KIND_BYTES(kind) == sizeof(((struct type *)0)->member),                          \
@@ -35,6 +35,8 @@ RECORD(calendar, calendar_rec, CALENDAR_FIELDS)
 RECORD(sla_event, sla_event_rec, SLA_EVENT_FIELDS)
 RECORD(letter, letter_rec, LETTER_FIELDS)
 RECORD(operation, operation_rec, OPERATION_FIELDS)
+RECORD(attempt, attempt_rec, ATTEMPT_FIELDS)
+RECORD(dependency, dependency_rec, DEPENDENCY_FIELDS)
 RECORD(waiter, waiter_rec, WAITER_FIELDS)
 RECORD(permit, permit_rec, PERMIT_FIELDS)
 RECORD(rejected, rejected_rec, REJECTED_FIELDS)
@@ -45,7 +47,7 @@ RECORD(rejected, rejected_rec, REJECTED_FIELDS)
 #define INDEXED_KEPT_INDEXED(row) row
 #define INDEXED_KEPT_DOCUMENT(row)
 #define INDEXED_KEPT_APART(row)
-#define INDEXED_FIELD(name) {.column = #name, .group = FIELD_EDIT, .kind = FIELD_TEXT},
+#define INDEXED_FIELD(name) {.column = #name, .groups = FIELD_EDIT, .kind = FIELD_TEXT},
 #define INDEXED_ROW(name, kind, bounds, printed, kept, ...) INDEXED_KEPT_##kept(INDEXED_FIELD(name))
 
 /* With a row behind the last one, since an array cannot be empty. */

@@ -1,6 +1,6 @@
 /* record_fields.h - the fields of each record, once: see fields.h.
  *
- * Records that are not here (jobs, executions and attempts, and those that no store reads as it
+ * Records that are not here (jobs and executions, and those that no store reads as it
  * writes them) have their columns in store/NAME/sql/columns.sql, their readers in store/sql/row.c
  * and their binding in each store. */
 #pragma once
@@ -131,6 +131,35 @@
     F(T, at.exec_id,  at_id,         PROGRESS, F_U64)                                 \
     F(T, refusal,     refusal,       PROGRESS, F_TEXT)
 
+/* What it used comes last, since an attempt that ended with its execution has that in one text
+ * (row_attempt). That one is bound by hand, where NULL stands for what most have, in each store's
+ * commit_exec.c. */
+#define ATTEMPT_FIELDS(F, T)                                                          \
+    F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
+    F(T, token,       token,         KEY,      F_U64)                                 \
+    F(T, number,      number,        BIRTH,    F_U32)                                 \
+    F(T, worker_id,   worker_id,     BIRTH,    F_U64)                                 \
+    F(T, started_ms,  started_ms,    BIRTH,    F_MS)                                  \
+    F(T, ended_ms,    ended_ms,      BIRTH,    F_MS)                                  \
+    F(T, outcome,     outcome,       BIRTH,    F_ENUM(OUTCOME_NONE + 1, OUTCOMES - 1)) \
+    F(T, error,       error,         BIRTH,    F_TEXT)                                \
+    F(T, class,       class,         BIRTH,    F_ENUM(FAILURE_NONE, FAILURE_CLASSES - 1)) \
+    F(T, fingerprint, fingerprint,   BIRTH,    F_U64)                                 \
+    F(T, tail,        tail,          BIRTH,    F_TEXT)                                \
+    F(T, usage.exit_code, exit_code, BIRTH,    F_I32)                                 \
+    F(T, usage.signal, signal,       BIRTH,    F_I32)                                 \
+    F(T, usage.cpu_ms, cpu_ms,       BIRTH,    F_I64)                                 \
+    F(T, usage.peak_memory_bytes, peak_memory_bytes, BIRTH, F_I64)                    \
+    F(T, usage.output_bytes, output_bytes, BIRTH, F_I64)                              \
+    F(T, usage.dropped_bytes, dropped_bytes, BIRTH, F_I64)                            \
+    F(T, usage.log_seq, log_seq,     BIRTH,    F_U64)
+
+#define DEPENDENCY_FIELDS(F, T)                                                       \
+    F(T, upstream,    upstream,      KEY,      F_ID)                                  \
+    F(T, dependant,   dependant,     KEY,      F_ID)                                  \
+    F(T, type,        type,          BIRTH,    F_ENUM(DEPENDS_SUCCESS, DEPENDS_TYPES - 1)) \
+    F(T, state,       state,         PROGRESS, F_ENUM(DEPENDENCY_WAITING, DEPENDENCY_STATES - 1))
+
 #define WAITER_FIELDS(F, T)                                                           \
     F(T, upstream,    upstream,      KEY,      F_ID)                                  \
     F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
@@ -169,6 +198,8 @@ extern const struct fields calendar_fields;
 extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
+extern const struct fields attempt_fields;
+extern const struct fields dependency_fields;
 extern const struct fields waiter_fields;
 extern const struct fields permit_fields;
 extern const struct fields rejected_fields;

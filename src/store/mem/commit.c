@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "base/plant.h"
+#include "job/record/delta_ids.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -70,6 +71,7 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
 
 /* The tables that a delta is applied to: those of the handle, or those that follow them. */
 struct applying {
+    const struct mem_handle *h;
     struct mem_store *m;
     const struct ownership *own;
 };
@@ -100,7 +102,6 @@ static void apply_job(const struct applying *a, const struct job_change *change)
         struct job_rec fresh = *to;
         fresh.trail = change->step;
         map_put(&m->jobs, to->id, kept_job(&fresh));
-        mem_raise_newest(m, to->id);
         return;
     }
     if (change->redefined)
@@ -122,7 +123,6 @@ static void insert_exec(struct mem_store *m, const struct exec_change *change)
         fresh.result = (struct str){0};
     }
     map_put(change->kind == CHANGE_INSERT ? &m->live : &m->history, fresh.id, kept_exec(&fresh));
-    mem_raise_newest(m, fresh.id);
 }
 
 static void update_exec(struct mem_store *m, const struct exec_change *change)
@@ -181,8 +181,7 @@ static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t tok
     while (at > 0 && list->attempts[at - 1].token > token)
         at--;
     if (at > 0 && list->attempts[at - 1].token == token) {
-        kept_text_free(&list->attempts[at - 1].error);
-        kept_text_free(&list->attempts[at - 1].tail);
+        kept_texts_free(&attempt_fields, &list->attempts[at - 1]);
         return &list->attempts[at - 1];
     }
     list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
@@ -201,8 +200,7 @@ static void apply_attempt(const struct applying *a, const struct attempt_rec *at
     }
     struct attempt_rec *place = attempt_place(list, attempt->token);
     *place = *attempt;
-    place->error = kept_text(attempt->error);
-    place->tail = kept_text(attempt->tail);
+    kept_texts(&attempt_fields, place);
 }
 
 static void apply_released(const struct applying *a, const struct claim *released)
@@ -255,7 +253,6 @@ static void apply_worker(const struct applying *a, const struct worker_change *c
     if (change->forget)
         return;
     map_put(&m->workers, id, kept_worker(&change->worker));
-    mem_raise_newest(m, id);
 }
 
 static void apply_queue(const struct applying *a, const struct queue_rec *queue)
@@ -342,7 +339,6 @@ static void apply_operation(const struct applying *a, const struct operation_cha
     if (change->forget)
         return;
     map_put(&m->operations, id, kept_operation(&change->operation));
-    mem_raise_newest(m, id);
 }
 
 /* ---- what is too old */
@@ -396,10 +392,8 @@ static void forget_exec(struct mem_store *m, uint64_t exec_id)
     forget_sla_events(m, exec_id);
     struct exec_rec *exec = map_remove(&m->history, exec_id);
     struct attempt_list *list = map_remove(&m->attempts, exec_id);
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        kept_text_free(&list->attempts[i].error);
-        kept_text_free(&list->attempts[i].tail);
-    }
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        kept_texts_free(&attempt_fields, &list->attempts[i]);
     if (list != NULL)
         free(list->attempts);
     free(list);
@@ -471,13 +465,11 @@ static void apply_claim(const struct applying *a, const struct claim *claim)
 static void apply_sla_event(const struct applying *a, const struct sla_event_rec *event)
 {
     map_put(&a->m->sla_events, event->id, kept_sla_event(event));
-    mem_raise_newest(a->m, event->id);
 }
 
 static void apply_alert(const struct applying *a, const struct alert_rec *alert)
 {
     map_put(&a->m->alerts, alert->id, kept_alert(alert));
-    mem_raise_newest(a->m, alert->id);
 }
 
 static void apply_counter(const struct applying *a, const struct counter *counter)
@@ -500,9 +492,9 @@ static void apply_alert_gone(const struct applying *a, const uint64_t *id)
     kept_alert_free(map_remove(&a->m->alerts, *id));
 }
 
-static void apply_turn(const struct mem_handle *h, const struct applying *a,
-                       const struct delta *delta)
+static void apply_turn(const struct applying *a, const struct delta *delta)
 {
+    const struct mem_handle *h = a->h;
     struct mem_store *m = a->m;
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (a->own->epochs[i] != 0)
@@ -525,24 +517,67 @@ static void apply_taken(const struct mem_handle *h, struct mem_store *m)
     }
 }
 
+/* What has an id, by its part of the delta; with and without a time (delta_ids.h). */
+#define RAISE(one, many, id)                                                                       \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        mem_raise_newest(m, delta->many[i].id);
+#define RAISE_AT(one, many, id, at_ms) RAISE(one, many, id)
+
+static void apply_ids(struct mem_store *m, const struct delta *delta)
+{
+    DELTA_IDS(RAISE_AT, RAISE)
+}
+
 #define APPLY(one, many, type, alone)                                                              \
     for (size_t i = 0; i < delta->one##_count; i++)                                                \
-        apply_##one(&a, &delta->many[i]);
+        apply_##one(a, &delta->many[i]);
+
+static void apply_work(const struct applying *a, const struct delta *delta)
+{
+    DELTA_WORK(APPLY)
+}
+
+static void apply_letters(const struct applying *a, const struct delta *delta)
+{
+    DELTA_LETTERS(APPLY)
+}
+
+static void apply_claims(const struct applying *a, const struct delta *delta)
+{
+    apply_taken(a->h, a->m);
+    DELTA_CLAIMS(APPLY)
+    sweep_claims(a->h, a->m, delta);
+}
+
+static void apply_settings(const struct applying *a, const struct delta *delta)
+{
+    DELTA_SETTINGS(APPLY)
+}
+
+static void apply_mail(const struct applying *a, const struct delta *delta)
+{
+    mem_apply_inbox(a->m, delta);
+}
+
+static void apply_reports(const struct applying *a, const struct delta *delta)
+{
+    DELTA_REPORTS(APPLY)
+}
+
+static void apply_gone(const struct applying *a, const struct delta *delta)
+{
+    DELTA_GONE(APPLY)
+}
+
+#define APPLY_GROUP(name, list, part) apply_##name(&a, delta);
 
 static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
                   const struct delta *delta)
 {
-    const struct applying a = {.m = m, .own = own};
-    apply_turn(h, &a, delta);
-    DELTA_WORK(APPLY)
-    DELTA_LETTERS(APPLY)
-    apply_taken(h, m);
-    DELTA_CLAIMS(APPLY)
-    sweep_claims(h, m, delta);
-    DELTA_SETTINGS(APPLY)
-    mem_apply_inbox(m, delta); /* DELTA_MAIL */
-    DELTA_REPORTS(APPLY)
-    DELTA_GONE(APPLY)
+    const struct applying a = {.h = h, .m = m, .own = own};
+    apply_turn(&a, delta);
+    apply_ids(m, delta);
+    DELTA_GROUPS(APPLY_GROUP, )
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)

@@ -207,7 +207,6 @@ static void apply_rejected(struct mem_store *m, const struct rejected_rec *rec)
 {
     m->rejected = kept_rows_grow(m->rejected, m->rejected_count, sizeof(struct rejected_rec *));
     m->rejected[m->rejected_count++] = kept_rejected(rec);
-    mem_raise_newest(m, rec->id);
 }
 
 #define APPLY(one, many, type, alone)                                                              \

@@ -41,8 +41,7 @@ static void copy_attempts(const struct mem_store *m, uint64_t exec_id, struct ar
     struct attempt_rec *copies = ARENA_ARRAY(arena, struct attempt_rec, count);
     for (size_t i = 0; i < count; i++) {
         copies[i] = list->attempts[i];
-        copies[i].error = arena_str(arena, list->attempts[i].error);
-        copies[i].tail = arena_str(arena, list->attempts[i].tail);
+        fields_copy(&attempt_fields, &copies[i], arena);
     }
     *ret_attempts = copies;
     *ret_count = count;

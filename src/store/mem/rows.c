@@ -55,24 +55,35 @@ static void copy_texts(struct arena *arena, struct str *texts[], size_t count)
         *texts[i] = arena_str(arena, *texts[i]);
 }
 
-void *kept_record(const struct fields *fields, const void *record)
+void kept_texts(const struct fields *fields, void *record)
 {
-    void *kept = mem_dup(record, fields->bytes);
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
         if (field->kind == FIELD_TEXT)
-            field_set_text(field, kept, kept_text(field_text(field, kept)));
+            field_set_text(field, record, kept_text(field_text(field, record)));
     }
+}
+
+void kept_texts_free(const struct fields *fields, const void *record)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            free(owned(field_text(field, record)));
+    }
+}
+
+void *kept_record(const struct fields *fields, const void *record)
+{
+    void *kept = mem_dup(record, fields->bytes);
+    kept_texts(fields, kept);
     return kept;
 }
 
 void kept_record_free(const struct fields *fields, void *record)
 {
-    for (size_t i = 0; record != NULL && i < fields->len; i++) {
-        const struct field *field = &fields->items[i];
-        if (field->kind == FIELD_TEXT)
-            free(owned(field_text(field, record)));
-    }
+    if (record != NULL)
+        kept_texts_free(fields, record);
     free(record);
 }
 

@@ -11,6 +11,10 @@
 void *kept_record(const struct fields *fields, const void *record);
 void kept_record_free(const struct fields *fields, void *record);
 
+/* The same where the record itself stands elsewhere: its texts alone. */
+void kept_texts(const struct fields *fields, void *record);
+void kept_texts_free(const struct fields *fields, const void *record);
+
 /* The same by their types: kept_queue, kept_queue_free … */
 #define KEPT_RECORD(noun)                                                                          \
     static inline struct noun##_rec *kept_##noun(const struct noun##_rec *record)                  \

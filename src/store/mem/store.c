@@ -171,8 +171,7 @@ static void answer_attempt(struct mem_store *m, struct arena *arena, struct ques
             continue;
         struct attempt_rec *copy = ARENA_NEW(arena, struct attempt_rec);
         *copy = list->attempts[i];
-        copy->error = arena_str(arena, copy->error);
-        copy->tail = arena_str(arena, copy->tail);
+        fields_copy(&attempt_fields, copy, arena);
         q->answer.attempt = copy;
     }
 }

@@ -62,6 +62,21 @@ void pg_columns(struct pg_call *use, const char *types, size_t rows)
     }
 }
 
+const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
+                     unsigned groups)
+{
+    size_t len = strlen(before);
+    char *types = arena_bytes(&pg->arena, len + fields->len + 1);
+    memcpy(types, before, len);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field_is_in(field, groups))
+            types[len++] = field->kind == FIELD_TEXT ? 't' : field->kind == FIELD_BOOL ? 'o' : 'i';
+    }
+    types[len] = '\0';
+    return types;
+}
+
 void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_t rows)
 {
     enum { GUESS = 24 }; /* bytes of a field: a number takes 16, text any */
@@ -251,12 +266,12 @@ void pg_i64_or_null(struct pg_call *use, int64_t value)
         pg_null(use);
 }
 
-void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups,
                const void *record)
 {
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
-        if (!field_is_in(field, group))
+        if (!field_is_in(field, groups))
             continue;
         if (field->kind == FIELD_TEXT)
             pg_text(use, field_text(field, record));

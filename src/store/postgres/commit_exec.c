@@ -1,5 +1,6 @@
 /* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one
  * statement. */
+#include "job/record/record_fields.h"
 #include "store/postgres/grouped_rows.h"
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
@@ -372,29 +373,6 @@ static void keep_finished(struct pg *pg, const struct delta *delta, const struct
 
 /* ---- attempts that did not end with their execution */
 
-static void bind_attempt(struct pg_call *use, const struct attempt_rec *attempt)
-{
-    const struct usage *usage = &attempt->usage;
-    pg_u64(use, attempt->exec_id);
-    pg_u64(use, attempt->token);
-    pg_i64(use, attempt->number);
-    pg_u64(use, attempt->worker_id);
-    pg_i64(use, attempt->started_ms);
-    pg_i64(use, attempt->ended_ms);
-    pg_i64(use, attempt->outcome);
-    pg_i64(use, usage->exit_code);
-    pg_i64(use, usage->signal);
-    pg_i64(use, usage->cpu_ms);
-    pg_i64(use, usage->peak_memory_bytes);
-    pg_i64(use, usage->output_bytes);
-    pg_i64(use, usage->dropped_bytes);
-    pg_u64(use, usage->log_seq);
-    pg_text(use, attempt->error);
-    pg_i64(use, attempt->class);
-    pg_u64(use, attempt->fingerprint);
-    pg_text(use, attempt->tail);
-}
-
 static void keep_attempts(struct pg *pg, const struct delta *delta)
 {
     size_t count = 0;
@@ -403,10 +381,10 @@ static void keep_attempts(struct pg *pg, const struct delta *delta)
     if (count == 0)
         return;
     struct pg_call *use = pg_call(pg, Q_PUT_ATTEMPTS);
-    pg_columns(use, "iiiiiiiiiiiiiitiit", count);
+    pg_columns(use, pg_types(pg, "", &attempt_fields, FIELD_ANY), count);
     for (size_t i = 0; i < delta->attempt_count; i++) {
         if (!delta->attempts[i].with_exec)
-            bind_attempt(use, &delta->attempts[i]);
+            pg_record(use, &attempt_fields, FIELD_ANY, &delta->attempts[i]);
     }
 }
 

@@ -98,14 +98,18 @@ void pg_i64_or_null(struct pg_call *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_call *use);
 void pg_blob(struct pg_call *use, struct str bytes);
 void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
-/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
-void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+/* The fields of these groups, or FIELD_ANY: all, in the order of their list. */
+void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups,
                const void *record);
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go
  * round them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how
  * many will come. */
 void pg_columns(struct pg_call *use, const char *types, size_t rows);
+
+/* Such letters: these, and one for each field of the groups, which pg_record fills. */
+const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
+                     unsigned groups);
 
 /* The same for the next parameter alone, an array of a composite type, whose fields are `types`.
  * Where rows have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for

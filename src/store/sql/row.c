@@ -22,7 +22,7 @@ bool row_makes_sense(const struct row *row)
 
 /* ---- records whose fields are listed */
 
-bool row_record(struct row *row, const struct fields *fields, void *record)
+static void read_fields(struct row *row, const struct fields *fields, void *record)
 {
     memset(record, 0, fields->bytes);
     for (size_t i = 0; i < fields->len; i++) {
@@ -32,6 +32,11 @@ bool row_record(struct row *row, const struct fields *fields, void *record)
         else
             field_set_number(field, record, row_range(row, field->min, field->max));
     }
+}
+
+bool row_record(struct row *row, const struct fields *fields, void *record)
+{
+    read_fields(row, fields, record);
     return row_makes_sense(row);
 }
 
@@ -83,6 +88,21 @@ bool row_letter(struct row *row, struct letter_rec *letter)
 bool row_operation(struct row *row, struct operation_rec *op)
 {
     return row_record(row, &operation_fields, op);
+}
+
+/* Where there is a text behind the rest, it has all of what was used: see usage_text. */
+bool row_attempt(struct row *row, struct attempt_rec *attempt)
+{
+    read_fields(row, &attempt_fields, attempt);
+    struct str usage = row_text_or_null(row);
+    if (usage.ptr != NULL && !usage_parse(usage, &attempt->usage))
+        row->bad = true;
+    return row_makes_sense(row);
+}
+
+bool row_dependency(struct row *row, struct dependency_rec *dependency)
+{
+    return row_record(row, &dependency_fields, dependency);
 }
 
 bool row_waiter(struct row *row, struct waiter_rec *waiter)
@@ -167,39 +187,6 @@ void row_charged(struct row *row, struct exec_rec *exec)
         exec->charged = cell_bytes(cell, row, CELL_TEXT);
 }
 
-/* Where there is a text, it has all of it: see usage_text. */
-static void row_usage(struct row *row, struct usage *usage)
-{
-    usage->exit_code = row_i32(row);
-    usage->signal = row_i32(row);
-    usage->cpu_ms = row_i64(row);
-    usage->peak_memory_bytes = row_i64(row);
-    usage->output_bytes = row_i64(row);
-    usage->dropped_bytes = row_i64(row);
-    usage->log_seq = row_u64(row);
-    struct str text = row_text_or_null(row);
-    if (text.ptr != NULL && !usage_parse(text, usage))
-        row->bad = true;
-}
-
-bool row_attempt(struct row *row, struct attempt_rec *attempt)
-{
-    *attempt = (struct attempt_rec){0};
-    attempt->exec_id = row_id(row);
-    attempt->token = row_u64(row);
-    attempt->number = row_u32(row);
-    attempt->worker_id = row_u64(row);
-    attempt->started_ms = row_ms(row);
-    attempt->ended_ms = row_ms(row);
-    attempt->outcome = (enum outcome)row_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
-    attempt->error = row_text(row);
-    attempt->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
-    attempt->fingerprint = row_u64(row);
-    attempt->tail = row_text(row);
-    row_usage(row, &attempt->usage);
-    return row_makes_sense(row);
-}
-
 bool row_inbox(struct row *row, struct inbox_rec *rec)
 {
     *rec = (struct inbox_rec){0};
@@ -259,17 +246,6 @@ bool row_counter(struct row *row, struct counter *counter)
     uint32_t states = counter->kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
     counter->state = (uint32_t)row_range(row, 0, states - 1);
     counter->value = row_i64(row);
-    return row_makes_sense(row);
-}
-
-bool row_dependency(struct row *row, struct dependency_rec *dependency)
-{
-    *dependency = (struct dependency_rec){0};
-    dependency->upstream = row_id(row);
-    dependency->dependant = row_id(row);
-    dependency->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
-    dependency->state =
-        (enum dependency_state)row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
     return row_makes_sense(row);
 }
 

@@ -44,8 +44,8 @@ static void add_fields(struct buf *text, const struct statement_piece *piece)
     size_t count = 0;
     for (size_t i = 0; i < piece->fields->len; i++) {
         const struct field *field = &piece->fields->items[i];
-        if (!field_is_in(field, piece->group) ||
-            (piece->form == FIELDS_SET && field->group == FIELD_KEY))
+        if (!field_is_in(field, piece->groups) ||
+            (piece->form == FIELDS_SET && (field->groups & FIELD_KEY) != 0))
             continue;
         if (count > 0 || piece->comma)
             buf_add(text, STR(", "));

@@ -26,8 +26,9 @@
  * Comments are left out of the text.
  *
  * A record whose fields are listed in C (job/record/record_fields.h) needs no list of columns: the
- * same tokens are made of its fields, and {alert.progress.set :} of one group alone. A list that
- * may be empty is written with the comma in front of it: {, job_indexed.columns}. */
+ * same tokens are made of its fields, {alert.progress.set :} of one group alone, and
+ * {alert.key+progress.columns} of several. A list that may be empty is written with the comma in
+ * front of it: {, job_indexed.columns}. */
 #pragma once
 #include "job/record/fields.h"
 
@@ -47,7 +48,7 @@ struct statement_piece {
     int64_t number;
     const struct fields *fields;
     enum fields_form form;
-    enum field_group group; /* FIELD_ANY: all */
+    unsigned groups; /* FIELD_ANY: all */
     size_t skip;
     const char *with; /* NULL: nothing was said */
     bool comma;       /* in front, unless there are no fields */

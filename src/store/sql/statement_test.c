@@ -54,11 +54,18 @@ TEST(a_key_is_never_set)
     assert_string_equal(text_of(&arena, piece),
                         "next_us = excluded.next_us, interval_us = excluded.interval_us");
     piece.fields = &alert_fields;
-    piece.group = FIELD_PROGRESS;
+    piece.groups = FIELD_PROGRESS;
     piece.with = ":";
     assert_string_equal(text_of(&arena, piece), "state = :state");
     piece.with = "$";
     assert_string_equal(text_of(&arena, piece), "state = $1::bigint");
+}
+
+TEST(several_groups_come_in_the_order_of_the_list)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct statement_piece piece = {.fields = &worker_fields, .groups = FIELD_PROGRESS | FIELD_KEY};
+    assert_string_equal(text_of(&arena, piece), "id, draining");
 }
 
 /* A brace that is left would be a token which was not expanded; arrays begin with a number. */

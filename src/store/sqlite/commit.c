@@ -211,10 +211,7 @@ static enum rc keep_clock(struct db *db, const struct clock_rec *clock, struct e
 static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_DEPENDENCY);
-    stmt_u64(&stmt, rec->dependant);
-    stmt_u64(&stmt, rec->upstream);
-    stmt_i64(&stmt, rec->type);
-    stmt_i64(&stmt, rec->state);
+    stmt_record(&stmt, &dependency_fields, FIELD_ANY, rec);
     return stmt_done(&stmt, err);
 }
 

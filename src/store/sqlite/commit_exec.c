@@ -1,4 +1,5 @@
 /* commit_exec.c - executions and attempts of a delta. */
+#include "job/record/record_fields.h"
 #include "store/sqlite/sqlite.h"
 #include "store/usage_text.h"
 
@@ -183,25 +184,7 @@ enum rc sqlite_keep_exec(struct db *db, const struct exec_change *change, struct
 
 enum rc sqlite_keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err)
 {
-    const struct usage *usage = &attempt->usage;
     struct stmt stmt = db_stmt(db, SQL_PUT_ATTEMPT);
-    stmt_u64(&stmt, attempt->exec_id);
-    stmt_u64(&stmt, attempt->token);
-    stmt_i64(&stmt, attempt->number);
-    stmt_u64(&stmt, attempt->worker_id);
-    stmt_i64(&stmt, attempt->started_ms);
-    stmt_i64(&stmt, attempt->ended_ms);
-    stmt_i64(&stmt, attempt->outcome);
-    stmt_i64(&stmt, usage->exit_code);
-    stmt_i64(&stmt, usage->signal);
-    stmt_i64(&stmt, usage->cpu_ms);
-    stmt_i64(&stmt, usage->peak_memory_bytes);
-    stmt_i64(&stmt, usage->output_bytes);
-    stmt_i64(&stmt, usage->dropped_bytes);
-    stmt_u64(&stmt, usage->log_seq);
-    stmt_text(&stmt, attempt->error);
-    stmt_i64(&stmt, attempt->class);
-    stmt_u64(&stmt, attempt->fingerprint);
-    stmt_text(&stmt, attempt->tail);
+    stmt_record(&stmt, &attempt_fields, FIELD_ANY, attempt);
     return stmt_done(&stmt, err);
 }

@@ -250,12 +250,12 @@ void stmt_blob(struct stmt *stmt, struct str bytes)
     must_bind(sqlite3_bind_blob64(stmt->handle, stmt->at, ptr, bytes.len, SQLITE_STATIC));
 }
 
-void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_group group,
+void stmt_record(struct stmt *stmt, const struct fields *fields, unsigned groups,
                  const void *record)
 {
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
-        if (!field_is_in(field, group))
+        if (!field_is_in(field, groups))
             continue;
         if (field->kind == FIELD_TEXT)
             stmt_text(stmt, field_text(field, record));

@@ -72,8 +72,8 @@ void stmt_null(struct stmt *stmt);
 void stmt_text(struct stmt *stmt, struct str text);
 void stmt_text_or_null(struct stmt *stmt, struct str text); /* empty becomes NULL */
 void stmt_blob(struct stmt *stmt, struct str bytes);
-/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
-void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_group group,
+/* The fields of these groups, or FIELD_ANY: all, in the order of their list. */
+void stmt_record(struct stmt *stmt, const struct fields *fields, unsigned groups,
                  const void *record);
 
 /* Runs a statement that gives no rows. */

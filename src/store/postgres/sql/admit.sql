@@ -4,7 +4,7 @@
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_met
-SELECT d.upstream, d.dependant, d.type, d.state, j.*
+SELECT {dependency.columns d}, j.*
 FROM belfry.dependency d
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = d.upstream OFFSET 0) j
 WHERE d.dependant = $1::bigint AND d.state = {DEPENDENCY_MET} ORDER BY d.upstream;
@@ -22,7 +22,7 @@ SELECT j.* FROM (
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = e.job_id OFFSET 0) j;
 
 -- name: find_attempt
-SELECT * FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
+SELECT {attempt.columns}, usage FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
 
 -- name: find_trail
 -- An id is that of one thing: jobs and executions share the generator.

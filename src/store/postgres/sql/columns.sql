@@ -68,12 +68,6 @@ slot_ms bigint, created_ms bigint, priority bigint, queue text, due_ms bigint, r
 finished_ms bigint, attempt_worker bigint, attempt_started_ms bigint, attempt_ended_ms bigint,
     attempt_number bigint, attempt_outcome bigint, job_state bigint, job_step text
 
--- columns: attempt
-exec_id bigint key, token bigint key, number bigint, worker_id bigint, started_ms bigint,
-    ended_ms bigint, outcome bigint, exit_code bigint, signal bigint, cpu_ms bigint,
-    peak_memory_bytes bigint, output_bytes bigint, dropped_bytes bigint, log_seq bigint, error text,
-    class bigint, fingerprint bigint, tail text
-
 -- columns: new_letter
 -- As a turn writes them: the owner is the job's.
 died_ms bigint, exec_id bigint, job_id bigint, state bigint, queue text, name text, reason bigint,
@@ -84,9 +78,6 @@ kind bigint key, key text key, holder bigint, until_ms bigint, note text
 
 -- columns: request
 key uuid key, holder bigint, until_ms bigint, note text
-
--- columns: dependency
-upstream, dependant, type, state
 
 -- columns: counter
 kind bigint, queue text, state bigint, value bigint

@@ -16,7 +16,7 @@ SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts
-SELECT * FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
+SELECT {attempt.columns}, usage FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
 
 -- name: read_grant
 -- Always one row: who asks about what never was is told so by NULLs.

@@ -43,18 +43,11 @@ finished_ms, result, slot_last_ms, slot_count
 job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_started_ms,
     attempt_ended_ms, attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail
 
--- columns: attempt
-exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
-    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class, fingerprint, tail
-
 -- columns: claim
 kind, key, holder, until_ms, note
 
 -- columns: request
 id, key, holder, until_ms, note
-
--- columns: dependency
-upstream, dependant, type, state
 
 -- columns: counter
 kind, queue, state, value

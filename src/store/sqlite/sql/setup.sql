@@ -89,9 +89,7 @@ FROM history;
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
 -- since.
 CREATE TEMP VIEW attempt_row AS
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, class,
-    fingerprint, tail, exit_code, signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes,
-    log_seq, NULL AS usage
+SELECT {attempt.columns}, NULL AS usage
 FROM attempt
 UNION ALL
 SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
