@@ -31,6 +31,7 @@ enum command_subject {
     ABOUT_WORKER,
     ABOUT_ALERT,
     ABOUT_OPERATION,
+    ABOUT_NAME, /* it is a name, of what may not be there yet */
 };
 
 struct command_facts {

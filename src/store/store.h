@@ -13,6 +13,7 @@
  */
 #pragma once
 #include "base/arena.h"
+#include "base/id.h"
 #include "job/checkpoint.h"
 #include "job/job_fields.h"
 #include "job/lease.h"
@@ -288,7 +289,17 @@ enum dependency_side {
     SIDE_DEPENDANTS, /* what waits for it */
 };
 
+/* Whose ids are looked for by a part of them. */
+enum id_kind { ID_KIND_JOB, ID_KIND_EXEC };
+
 struct reader_ops {
+    /* The job that a name means: the unfinished one of that name, else the newest that has ended.
+     * RC_NOT_FOUND. */
+    enum rc (*find_named)(struct reader *, struct str name, uint64_t *ret_id, struct err *);
+    /* Ids with that part, newest first, at most max. Only the newest LIST_SCAN_MAX of those in its
+     * range are looked at. */
+    enum rc (*find_ids)(struct reader *, enum id_kind, const struct id_part *, size_t max,
+                        struct arena *, uint64_t **ret_ids, size_t *ret_count, struct err *);
     enum rc (*job)(struct reader *, uint64_t id, struct arena *, struct job_rec *ret_job,
                    struct err *); /* with payload and trail; RC_NOT_FOUND */
     /* finished or not, with result and trail, and its attempts in order (tokens grow). */
@@ -354,6 +365,9 @@ struct reader_ops {
 struct reader {
     const struct reader_ops *ops;
 };
+
+/* For stores: RC_NOT_FOUND when id is 0, with a sentence about the name. */
+enum rc store_named_found(struct str name, uint64_t id, struct err *err);
 
 /* A page of jobs, also by values of their documents: those are read a chunk at a time, at most
  * about LIST_SCAN_MAX of them, and a page may end early as other lists do. */

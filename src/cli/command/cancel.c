@@ -23,7 +23,7 @@ static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
     const struct cancel_args *args = arg;
     struct cli_target target;
     struct json answer;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     if (target.is_execution) {
         struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));
         struct str body = api_reason(args->reason, &cli->arena);

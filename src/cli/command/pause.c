@@ -30,7 +30,7 @@ static enum rc change(struct cli *cli, const void *arg, const char *action, stru
     const struct pause_args *args = arg;
     struct cli_target target;
     struct json answer;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, action, err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/%s", STR_ARG(target.id), action);
     TRY(api_call(cli, "POST", path, api_reason(args->reason, &cli->arena), &answer, err));

@@ -27,7 +27,7 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     struct str id;
     struct str body;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));
     TRY(follow_retry_body(cli, args->payload, &body, err));

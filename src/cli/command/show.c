@@ -261,7 +261,7 @@ static enum rc show(struct cli *cli, const void *args, struct err *err)
     (void)args;
     struct cli_target target;
     struct json thing;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     struct str path = arena_printf(&cli->arena, "/%s/%.*s",
                                    target.is_execution ? "executions" : "jobs", STR_ARG(target.id));
     TRY(api_get(cli, path, &thing, err));

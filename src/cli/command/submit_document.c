@@ -1,4 +1,5 @@
 #include "cli/command/submit.h"
+#include "job/dependency.h"
 
 #include <string.h>
 
@@ -196,7 +197,7 @@ static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *p
     return RC_OK;
 }
 
-/* "failure:job_…", or "job_…" alone, which means its success. */
+/* "failure:nightly", or "nightly" alone, which means its success; the name may have a colon. */
 static void put_after(struct json_writer *w, const struct opt_list *after)
 {
     if (after->count == 0)
@@ -205,9 +206,13 @@ static void put_after(struct json_writer *w, const struct opt_list *after)
     json_open_array(w);
     for (size_t i = 0; i < after->count; i++) {
         struct str job = str_c(after->items[i]);
-        struct str type = STR("success");
-        if (str_index(job, ':') < job.len)
-            type = str_cut(&job, ':');
+        struct str name = job;
+        struct str type = str_cut(&name, ':');
+        unsigned ignored;
+        if (name.ptr != NULL && words_parse(&dependency_type_words, type, &ignored))
+            job = name;
+        else
+            type = STR("success");
         json_open(w);
         json_put_str(w, "job", job);
         json_put_str(w, "type", type);

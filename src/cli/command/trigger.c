@@ -23,7 +23,7 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
 {
     const struct trigger_args *args = arg;
     struct cli_target target;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
     return follow_new(cli, path, STR(""), args->wait, err);

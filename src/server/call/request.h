@@ -64,6 +64,7 @@ struct request {
     const struct principal *who;
     struct str id;              /* the part of the path that a route's {} stands for … */
     struct str sub_id;          /* … and its second one */
+    bool by_name;               /* the first one is a job's name, whatever it looks like */
     struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
     char request_id[REQUEST_ID_MAX];
 

@@ -1,4 +1,5 @@
 #include "server/call/routes.h"
+#include "server/call/resolve.h"
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
@@ -138,8 +139,16 @@ static bool goes_elsewhere(struct request *r)
     return false;
 }
 
-void routes_serve(struct request *r)
+static void serve(struct request *r)
 {
     if (r->server->membership == NULL || !goes_elsewhere(r))
         r->route->handle(r);
+}
+
+void routes_serve(struct request *r)
+{
+    if (resolve_is_needed(r))
+        resolve_path(r, serve);
+    else
+        serve(r);
 }

@@ -285,6 +285,10 @@ enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *e
 struct mem_store *mem_reader_store(struct reader *reader);
 
 /* letters.c: dead letters, for readers */
+enum rc mem_find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err);
+enum rc mem_find_ids(struct reader *reader, enum id_kind kind, const struct id_part *part,
+                     size_t max, struct arena *arena, uint64_t **ret_ids, size_t *ret_count,
+                     struct err *err);
 enum rc mem_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
                         struct letter_rec *ret_letter, struct err *err);
 enum rc mem_read_letters(struct reader *reader, const struct letter_filter *filter,

@@ -508,6 +508,8 @@ static void close_reader(struct reader *reader)
 }
 
 static const struct reader_ops ops = {
+    .find_named = mem_find_named,
+    .find_ids = mem_find_ids,
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,

@@ -237,6 +237,42 @@ static enum rc read_counters(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
+/* ---- what people write in place of an id */
+
+static enum rc find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_FIND_NAMED);
+    pg_text(use, name);
+    TRY(pg_run(pg, err));
+    struct row row = pg_row(use, 0, NULL);
+    *ret_id = row_u64_or_null(&row);
+    return store_named_found(name, *ret_id, err);
+}
+
+static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct id_part *part,
+                        size_t max, struct arena *arena, uint64_t **ret_ids, size_t *ret_count,
+                        struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, kind == ID_KIND_JOB ? Q_FIND_JOBS : Q_FIND_EXECS);
+    VEC(uint64_t) ids = {0};
+    pg_u64(use, part->min);
+    pg_u64(use, part->end);
+    pg_i64(use, LIST_SCAN_MAX);
+    pg_u64(use, part->mask);
+    pg_u64(use, part->tail);
+    pg_u64(use, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, NULL);
+        *VEC_PUSH(arena, &ids) = row_u64(&row);
+    }
+    *ret_ids = ids.items;
+    *ret_count = ids.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     pg_close(reader_pg(reader));
@@ -244,6 +280,8 @@ static void close_reader(struct reader *reader)
 }
 
 static const struct reader_ops ops = {
+    .find_named = find_named,
+    .find_ids = find_ids,
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,

@@ -33,7 +33,7 @@ static const struct role roles[] = {
     [DB_READER] = {.flags = SQLITE_OPEN_READONLY,
                    .setup = SQL_SETUP_READER,
                    .has_views = true,
-                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST)},
+                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST) | FILE_BIT(FIND)},
     [DB_LOGS] = {.flags = SQLITE_OPEN_READWRITE,
                  .setup = SQL_SETUP_LOGS,
                  .migrations = sqlite_migrations_logs,
