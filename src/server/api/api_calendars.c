@@ -32,6 +32,8 @@ static void answer_put(struct request *r)
     };
     struct json_writer w = request_writer(r);
     calendar_rec_print(&w, &rec);
+    if (rec.version == 1)
+        r->form.location = r->http->path;
     request_answer_body(r, rec.version == 1 ? 201 : 200);
 }
 

@@ -38,7 +38,7 @@ struct edit_call {
 
 /* ---- what the call says */
 
-/* A version in quotes, as ETag gives it, or an asterisk. */
+/* A version in quotes, with or without the hash that ETag puts behind it, or an asterisk. */
 static bool read_match(struct request *r, struct edit_call *call)
 {
     struct field_errors errors = {0};
@@ -62,7 +62,7 @@ static bool read_match(struct request *r, struct edit_call *call)
         return false;
     }
     call->has_version = true;
-    if (!str_to_u64(tag, &call->version))
+    if (!str_to_u64(str_cut(&tag, '.'), &call->version))
         call->version = 0;
     return true;
 }

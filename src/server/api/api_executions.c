@@ -57,9 +57,18 @@ void api_execution_cancel(struct request *r)
         request_to_turn(r, answer_cancelled);
 }
 
+/* Of what was made. */
+static struct json_writer begin_created(struct request *r)
+{
+    char id[ID_TEXT_MAX];
+    r->form.location =
+        request_location(r, "executions", id_format(id, ID_EXEC, r->cmd.reply.exec_id));
+    return begin_answer(r);
+}
+
 static void answer_retried(struct request *r)
 {
-    struct json_writer w = begin_answer(r);
+    struct json_writer w = begin_created(r);
     json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
     json_close(&w);
     request_answer_body(r, 201);
@@ -101,7 +110,7 @@ void api_retry(struct request *r)
 
 static void answer_triggered(struct request *r)
 {
-    struct json_writer w = begin_answer(r);
+    struct json_writer w = begin_created(r);
     json_close(&w);
     request_answer_body(r, 201);
 }

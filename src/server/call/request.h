@@ -54,6 +54,16 @@ struct output_call {
     uint64_t worker_id;
 };
 
+/* How the body of an answer is sent (represent.h). */
+struct representation {
+    struct str tag;      /* its ETag, quotes included; empty: none, or the version alone */
+    struct str location; /* the path of what was made */
+    bool is_made;        /* represent_body has looked at the body: … */
+    bool is_packed;      /* … it is gzip, … */
+    bool is_known;       /* … the client has it already, … */
+    bool varies;         /* … or it could have been gzip */
+};
+
 struct request {
     struct parcel parcel; /* first: mail of threads that know requests only */
     struct http_request *http;
@@ -65,6 +75,7 @@ struct request {
     struct str id;              /* the part of the path that a route's {} stands for … */
     struct str sub_id;          /* … and its second one */
     bool by_name;               /* the first one is a job's name, whatever it looks like */
+    bool is_unpacked;           /* the body was gzip, and is not any more */
     struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
     char request_id[REQUEST_ID_MAX];
 
@@ -75,6 +86,7 @@ struct request {
 
     /* On its way through our threads. */
     struct command cmd;            /* for the turn */
+    bool prints;                   /* the look prints the answer */
     union {                        /* for the thread that it is sent to, if that is not the turn */
         request_look *look;        /* what a query thread does */
         struct output_call output; /* for the output log: what to keep, … */
@@ -92,6 +104,7 @@ struct request {
     /* The answer. */
     struct buf body;              /* owned: what was printed, freed with the answer */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
+    struct representation form;   /* how the body is sent */
     bool replayed;                /* it was given before, to the first request with that key */
     struct net_stream *stream;    /* while it is an endless one, … */
     bool pings;                   /* … whose silence is broken by comments, … */
@@ -120,6 +133,8 @@ void request_send_home(struct request *r);
 /* ---- answering; on the net thread; ends the request */
 
 void request_answer(struct request *r, int status, struct str json);
+/* The path of a thing that was made, for r->form.location: of this collection, with this id. */
+struct str request_location(struct request *r, const char *collection, struct str id);
 /* Bytes that are nobody's business. */
 void request_answer_bytes(struct request *r, struct str bytes);
 void request_answer_empty(struct request *r, int status);

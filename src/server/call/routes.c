@@ -106,6 +106,7 @@ void routes_handle(struct request *r)
 {
     buf_free(&r->body);
     r->body = (struct buf){0};
+    r->form = (struct representation){0};
     r->cmd = (struct command){0};
     r->errors = NULL;
     r->own = NULL;

@@ -89,8 +89,8 @@ static void fail(struct request *r, const struct err *err)
 static size_t copy_headers(const struct http_response *from, struct arena *arena,
                            struct http_header *ret_headers)
 {
-    static const char *const names[] = {"ETag", "Retry-After", "Idempotency-Replayed",
-                                        "WWW-Authenticate", "Allow"};
+    static const char *const names[] = {"ETag",     "Retry-After", "Idempotency-Replayed",
+                                        "Location", "Allow",       "WWW-Authenticate"};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str value = http_response_header(from, str_c(names[i]));
@@ -234,6 +234,9 @@ struct http_call forward_call(struct request *r, struct arena *arena)
     size_t count = add_identity(r, headers, arena);
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
+    if (!r->is_unpacked)
+        add_header(headers, &count, "Content-Encoding",
+                   http_request_header(r->http, STR("Content-Encoding")));
     return (struct http_call){
         .method = http_method_name(r->http->method),
         .target = target_of(r, arena),
