@@ -49,7 +49,15 @@ static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct a
     const struct turn_reading *reading = arg;
     const struct ical_zones zones = {.find = rules_zone, .arg = reading->rule.zones};
     struct almanac almanac;
-    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
+    struct ical_facts facts;
+    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, &facts, err));
+    /* Events are left out with a warning when a calendar is put, not behind its owner's back. */
+    if (almanac.entry_count < rec->entry_count)
+        return err_set(
+            err, RC_INVALID, "%u of its %u entries cannot be read any more%s%.*s",
+            rec->entry_count - almanac.entry_count, rec->entry_count,
+            facts.warning_count > 0 ? ": " : "",
+            STR_ARG(facts.warning_count > 0 ? facts.warnings.items[0].message : STR("")));
     almanac.calendar = calendar_copy(&almanac.calendar, arena);
     *ret_almanac = almanac;
     return RC_OK;
