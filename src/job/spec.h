@@ -109,6 +109,8 @@ struct unique_rule {
     struct str key;   /* empty: none */
     bool until_start; /* only while it waits for its first start; else until it is over */
     enum on_conflict on_conflict;
+    bool has_keep;   /* else it is the setting unique_keep */
+    int64_t keep_ms; /* how long the key is kept after success; 0: not at all */
 };
 
 struct pair {

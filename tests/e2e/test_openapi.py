@@ -389,7 +389,7 @@ def test_answers_about_jobs_are_as_documented():
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)
     once = {"Idempotency-Key": next(names)}
-    only = {"command": "true", "queue": queue, "unique": {"key": queue}}
+    only = {"command": "true", "queue": queue, "unique": {"key": queue, "keep": "7d"}}
     checked(201, "POST", API + "/jobs", only, headers=once)
     checked(201, "POST", API + "/jobs", only, headers=once)
     checked(200, "POST", API + "/jobs", only)

@@ -40,6 +40,8 @@ static enum rc check_work(const struct cli *cli, const struct submit_args *args,
         return err_set(err, RC_INVALID, "either a command or --handler, not both");
     if (GIVEN(handler).text == NULL && words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
+    if (args->unique_keep != NULL && GIVEN(unique).text == NULL)
+        return err_set(err, RC_INVALID, "--unique-keep belongs to --unique");
     return check_when(args, err);
 }
 
@@ -168,13 +170,15 @@ static enum rc put_limit(struct json_writer *w, const char *key, const char *tex
     return RC_OK;
 }
 
-static void put_unique(struct json_writer *w, const char *key)
+static void put_unique(struct json_writer *w, const struct submit_args *args)
 {
+    const char *key = GIVEN(unique).text;
     if (key == NULL)
         return;
     json_key(w, "unique");
     json_open(w);
     json_put_str(w, "key", str_c(key));
+    put_text(w, "keep", args->unique_keep);
     json_close(w);
 }
 
@@ -239,7 +243,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_sla(&w, args);
     TRY(put_limit(&w, "concurrency", GIVEN(concurrency).text, false, err));
     TRY(put_limit(&w, "rate", GIVEN(rate).text, true, err));
-    put_unique(&w, GIVEN(unique).text);
+    put_unique(&w, args);
     put_breaker(&w, GIVEN(breaker).text);
     put_text(&w, "idempotency_key", GIVEN(idempotency_key).text);
     json_key(&w, "retry");

@@ -33,7 +33,9 @@ struct engine_options {
         queues_keep_ms; /* others are forgotten after this, or for want of room; 0: only for that */
     size_t workers_max; /* registered ones; one more is refused as busy */
     int64_t once_ms;    /* how long a request that was answered is known again */
-    int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
+    int64_t unique_keep_ms; /* how long a unique key is kept after success, where its job does not
+                             * say; 0: not at all */
+    int64_t point_ms; /* waiting this long is worth a point of priority; more than 0, or priority
                          * would count for nothing */
     struct breaker_rule breaker;
     struct alert_rules alerts;

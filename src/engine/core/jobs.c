@@ -298,10 +298,13 @@ static bool has_key(struct engine *e, struct command *cmd, const struct job *job
 {
     const struct unique_rule *rule = job->v.def->rules.unique;
     struct exec *holder = NULL;
+    struct unique_kept kept;
     struct err err;
     if (rule == NULL)
         return true;
-    if (unique_find(e, rule, &cmd->unique, &holder, &err) == RC_OK && holder == NULL) {
+    if (unique_is_kept(e, rule, &cmd->unique, &kept)) {
+        unique_refuse_kept(&err, rule->key, &kept);
+    } else if (unique_find(e, rule, &cmd->unique, &holder, &err) == RC_OK && holder == NULL) {
         unique_take(e, rule, job->id, &cmd->unique);
         return true;
     }

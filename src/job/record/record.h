@@ -134,10 +134,10 @@ struct attempt_rec {
 /* Keys that one holder has at a time. Kept by number: append only. */
 enum claim_kind {
     CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
-    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; no other kind
-                     * has an end, and these always have one. Its key is a hash of 128 bits, as 32
-                     * hexadecimal digits */
-    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
+    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; these always
+                     * have an end. Its key is a hash of 128 bits, as 32 hexadecimal digits */
+    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names; kept after its
+                     * success, it has an end */
     CLAIM_KINDS
 };
 
@@ -417,7 +417,8 @@ struct delta {
     DELTA_PARTS(DELTA_MEMBER)
 #undef DELTA_MEMBER
     int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
-                            * oldest of them, CLAIM_SWEEP and twice as many as the turn took */
+                            * oldest requests, CLAIM_SWEEP and twice as many as the turn took; one
+                            * that keeps others with an end forgets as many of those */
     int64_t rejected_from_ms;
     struct past past;       /* where the forgotten executions were looked for */
     struct clock_rec clock; /* takes the place of the one that is there */
@@ -428,6 +429,16 @@ static inline bool delta_is_empty(const struct delta *d)
 #define DELTA_COUNT(one, many, type, alone) +((alone) ? d->one##_count : 0)
     return 0 DELTA_PARTS(DELTA_COUNT) == 0 && d->past.to_id == 0 && d->clock.at_ms == 0;
 #undef DELTA_COUNT
+}
+
+/* A unique key that is kept after success: such claims are swept by commits that keep others. */
+static inline bool delta_keeps_claims(const struct delta *d)
+{
+    for (size_t i = 0; i < d->claim_count; i++) {
+        if (d->claims[i].kind != CLAIM_REQUEST && d->claims[i].until_ms > 0)
+            return true;
+    }
+    return false;
 }
 
 /* Something that every server has to know: they read the settings again. */
@@ -450,19 +461,21 @@ struct store_cost {
 /* ---- what a turn must know */
 
 enum question_kind {
-    ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
-    ASK_JOB,       /* the job, and its last_exec while that is unfinished */
-    ASK_AHEAD,     /* the same, and its newest execution that is scheduled */
-    ASK_EXEC,      /* the execution, finished or not, and its job as by ASK_JOB */
-    ASK_ATTEMPT,   /* the attempt of an execution that had this token */
-    ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
-    ASK_SLOT,      /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
+    ASK_CLAIM =
+        1,       /* take this key; the answer's holder is who has it now. Where its claim has an end
+                    * that is still to come, nobody else takes or changes it during this turn */
+    ASK_JOB,     /* the job, and its last_exec while that is unfinished */
+    ASK_AHEAD,   /* the same, and its newest execution that is scheduled */
+    ASK_EXEC,    /* the execution, finished or not, and its job as by ASK_JOB */
+    ASK_ATTEMPT, /* the attempt of an execution that had this token */
+    ASK_TRAIL,   /* all that happened to a job or to an execution, finished or not */
+    ASK_SLOT,    /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
                     * slot of its schedule at or before a moment */
-    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+    ASK_DUE,     /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
-    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
+    ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
-    ASK_OLD,       /* executions that have ended, with ids above after_id, created before until_ms,
+    ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit. A store that would rather have many go at
                     * once may leave out what was created within spare_ms before that */
     ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
@@ -522,7 +535,7 @@ struct question {
     struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
-        struct str note;            /* ASK_CLAIM: of another holder */
+        struct str note;            /* ASK_CLAIM: of a claim that was there already */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many;
                                      * ASK_MET: the upstream of each dependency */
         size_t job_count;

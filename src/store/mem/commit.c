@@ -240,7 +240,8 @@ static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *
 static void sweep_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
 {
     struct claim *claim;
-    for (size_t left = CLAIM_SWEEP + 2 * h->taken_count;
+    size_t kept = delta_keeps_claims(delta) ? delta->claim_count : 0;
+    for (size_t left = CLAIM_SWEEP + 2 * (h->taken_count + kept);
          left > 0 && (claim = oldest_ended(h, m, delta->claims_now_ms)) != NULL; left--)
         kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }

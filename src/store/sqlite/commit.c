@@ -287,9 +287,20 @@ static enum rc keep_letters(struct sqlite_store *s, const struct delta *delta, s
     return sqlite_keep_letters(&s->db, delta, err);
 }
 
+/* Only unique work that is kept after its success, so a commit that keeps some sweeps others. */
+static enum rc sweep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    struct stmt stmt = db_stmt(&s->db, SQL_SWEEP_CLAIMS);
+    stmt_i64(&stmt, delta->claims_now_ms);
+    stmt_u64(&stmt, CLAIM_SWEEP + 2 * delta->claim_count);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
 {
     DELTA_CLAIMS(KEEP_CLAIM)
+    if (delta_keeps_claims(delta))
+        TRY(sweep_claims(s, delta, err));
     return requests_sweep(&s->requests, &s->db, delta->claims_now_ms,
                           CLAIM_SWEEP + 2 * s->taken_claims, err);
 }
