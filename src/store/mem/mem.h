@@ -206,6 +206,10 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
 /* Every id raises the floor of its partition. */
 void mem_raise_newest(struct mem_store *m, uint64_t id);
 
+/* forget.c: deletes an execution with its attempts and SLA events, and its job when that has ended
+ * and has no other execution. */
+void mem_forget_exec(struct mem_store *m, uint64_t exec_id);
+
 /* marks.c */
 uint64_t mem_newest_kept(const struct mem_store *m, uint64_t writer);
 void mem_mark_kept(struct mem_store *m, uint64_t writer, uint64_t turn);
