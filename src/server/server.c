@@ -71,7 +71,9 @@ static enum rc check_listen(const struct server_options *options, struct err *er
                        "refusing to listen on %s: keys would travel unencrypted. Listen on "
                        "127.0.0.1, or give --allow-plaintext-remote if the network is trusted",
                        options->listen_host);
-    log_warn("listening beyond this machine without encryption", "address", options->listen, NULL);
+    log_warn(
+        "the server listens beyond this machine without encryption; put a TLS proxy in front of it",
+        "address", options->listen, NULL);
     return RC_OK;
 }
 
@@ -287,7 +289,7 @@ static void leave(void *arg)
 /* While the worker finishes, the server goes on serving it; new jobs are refused. */
 static void drain(struct process *p)
 {
-    log_info("draining: no new jobs; a second signal leaves at once", NULL);
+    log_info("the server drains: it takes no new jobs; a second signal ends it at once", NULL);
     if (p->server.membership != NULL)
         membership_drain(p->server.membership);
     if (p->worker != NULL)

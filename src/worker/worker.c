@@ -239,7 +239,7 @@ static void on_leave_tick(uv_timer_t *timer)
     if (!may_leave(w, now_us))
         return;
     if (is_busy(w)) {
-        log_error("leaving with commands that could not be ended", NULL);
+        log_error("the worker leaves, though commands could not be ended", NULL);
         w->exit_code = EXIT_FAILURE;
     }
     uv_stop(&w->loop);
@@ -278,7 +278,7 @@ static void on_signal(void *arg, int signum)
     /* A drain that the server asked for has no time limit; this gives it one. */
     bool again = w->end_all_us != INT64_MAX;
     if (again) {
-        log_warn("leaving at once", NULL);
+        log_warn("the worker leaves at once, and its commands are killed", NULL);
         w->exit_code = EXIT_FAILURE;
         uv_stop(&w->loop);
         return;

@@ -152,7 +152,7 @@ static bool post_one(struct alert_sender *h, const struct alert_rec *alert, unsi
         log_warn("an alert could not be sent", "alert", id, "webhook", number, "error", err.text,
                  NULL);
     else if (status < 200 || status > 299)
-        log_warn("an alert was not taken", "alert", id, "webhook", number, NULL);
+        log_warn("a webhook did not take an alert", "alert", id, "webhook", number, NULL);
     return status >= 200 && status <= 299;
 }
 

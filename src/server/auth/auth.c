@@ -103,7 +103,7 @@ static enum rc make_key(struct store *store, const char *dir, const struct first
     };
     TRY(store->ops->key_put(store, &rec, err));
     sodium_memzero(key, sizeof key);
-    log_info("made a key", "name", first->name, "file", path, NULL);
+    log_info("an API key was made and written to a file", "name", first->name, "file", path, NULL);
     return RC_OK;
 }
 

@@ -114,7 +114,8 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
         none.unsure_ms[p] = v->partitions[p].unsure_ms;
     }
     if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
-        log_warn("partitions could not be given back", "error", err.text, NULL);
+        log_warn("partitions could not be given back; the next renewal tries again", "error",
+                 err.text, NULL);
 }
 
 /* ---- taking and giving */
@@ -147,13 +148,14 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
     uint64_t before = bits_of(&m->own);
     struct node_rec me = membership_record(m);
     if (m->member->ops->take(m->member, &me, wanted, v, &m->own, &err) != RC_OK) {
-        log_warn("partitions could not be taken", "error", err.text, NULL);
+        log_warn("partitions could not be taken; the next renewal tries again", "error", err.text,
+                 NULL);
         return;
     }
     uint64_t taken = bits_of(&m->own) & ~before;
     unsure_date(&m->own, taken, v, &m->cluster_map, clock_boot_ms());
     show_taken(m, v, taken);
-    log_info("took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
+    log_info("this server took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
     if (bits_of(&m->own) != 0)
         atomic_store(&m->deposed, false);
 }
@@ -182,7 +184,9 @@ static void write_sure(struct membership *m)
     uint64_t sure = unsure_over(&m->own, m->unsure | m->giving);
     pthread_mutex_unlock(&m->lock);
     if (sure != 0 && m->member->ops->ensure(m->member, sure, &m->own, &err) != RC_OK)
-        log_warn("it could not be written that no lease is in doubt", "error", err.text, NULL);
+        log_warn(
+            "the row of this server still says that leases are in doubt; the next renewal tries again",
+            "error", err.text, NULL);
 }
 
 static void finish_giving(struct membership *m)
@@ -193,12 +197,13 @@ static void finish_giving(struct membership *m)
         return;
     unsure_leave(&m->own, given, clock_boot_ms());
     if (m->member->ops->release(m->member, given, &m->own, &err) != RC_OK) {
-        log_warn("partitions could not be given back", "error", err.text, NULL);
+        log_warn("partitions could not be given back; the next renewal tries again", "error",
+                 err.text, NULL);
         return; /* the next view says whether they were */
     }
     m->giving = 0;
-    log_info("gave partitions to other servers", "count", LOG_NUMBER(__builtin_popcountll(given)),
-             NULL);
+    log_info("this server gave partitions to other servers", "count",
+             LOG_NUMBER(__builtin_popcountll(given)), NULL);
     struct membership_events events = events_of(m);
     if (events.on_given != NULL)
         heirs_tell(&m->heirs, given, events.on_given, events.arg);
@@ -250,8 +255,7 @@ static void note_failed(struct membership *m, const struct err *err)
         atomic_store(&m->grace_until_ms, 0);
         atomic_store(&m->failed, true);
     } else if (!m->losing) {
-        log_warn("this server could not tell the cluster that it is there", "error", err->text,
-                 NULL);
+        log_warn("this server could not renew its row in the cluster", "error", err->text, NULL);
     }
     m->losing = true;
 }
@@ -301,7 +305,7 @@ static void forget_old(struct membership *m, const struct cluster_view *v, struc
             gone[count++] = v->nodes[n];
     }
     if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
-        log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
+        log_warn("the rows of servers that are gone could not be deleted", "error", err.text, NULL);
 }
 
 /* ---- a database that has gone back */
@@ -423,8 +427,9 @@ static enum rc enter(struct membership *m, struct err *err)
     while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
         watch_namesake(m, &view);
         if (!said)
-            log_info("a server of this name was here a moment ago; waiting whether it is gone",
-                     "name", m->me.name.ptr, NULL);
+            log_info(
+                "a server of this name renewed its row a moment ago; waiting until its lease is over",
+                "name", m->me.name.ptr, NULL);
         said = true;
         clock_pause_us(NAMESAKE_LOOK_US);
     }

@@ -135,7 +135,7 @@ static enum rc run_without_old(struct tangle *g, enum rc rc)
     if (looked)
         rc = run_part(g, NULL, 0);
     if (looked && rc == RC_OK) {
-        log_error("the store refuses to delete what is too old; that is put off", "error",
+        log_error("the store refuses to delete old executions; they are tried again later", "error",
                   g->err->text, NULL);
         engine_put_off_old(e);
     }

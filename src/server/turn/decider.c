@@ -257,7 +257,7 @@ static void look_after_store(struct decider *d)
 static void renew_zone(void *arg, const struct zone *old, const struct zone *newer)
 {
     struct decider *d = arg;
-    log_info("a time zone has other rules now; schedules follow", NULL);
+    log_info("tzdata has new rules for a time zone; its schedules follow them", NULL);
     engine_renew_zone(d->turn.engine, old, newer);
 }
 

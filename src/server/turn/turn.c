@@ -67,7 +67,7 @@ void turn_quarantine(struct turn *t, uint64_t exec_id, const char *why)
 {
     char text[ID_TEXT_MAX];
     t->quarantined++;
-    log_error("an execution makes no sense and is left alone", "execution_id",
+    log_error("the row of an execution is corrupt; it is quarantined and not run", "execution_id",
               id_format(text, ID_EXEC, exec_id).ptr, "error", why, NULL);
 }
 
@@ -78,7 +78,7 @@ static enum rc load_job(void *arg, const struct job_rec *job, struct err *err)
     struct turn *t = arg;
     char text[ID_TEXT_MAX];
     if (engine_load_job(t->engine, job, err) != RC_OK)
-        log_error("a stored job makes no sense and was left out", "job_id",
+        log_error("the row of a job is corrupt; the job was left out", "job_id",
                   id_format(text, ID_JOB, job->id).ptr, "error", err->text, NULL);
     return RC_OK;
 }
@@ -119,8 +119,8 @@ LOADER(operation, struct operation_rec)
 static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
 {
     if (engine_load_calendar(((struct turn *)arg)->engine, calendar, err) != RC_OK)
-        log_error("a stored calendar makes no sense; what goes by it is held", "error", err->text,
-                  NULL);
+        log_error("the row of a calendar is corrupt; schedules that go by it are held back",
+                  "error", err->text, NULL);
     return RC_OK;
 }
 

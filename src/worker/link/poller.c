@@ -77,7 +77,7 @@ static void on_registered(void *arg, const struct http_response *response, const
         return;
     }
     if (response->status != 201) {
-        log_error("the server does not register us", "body",
+        log_error("the server refuses to register this worker", "body",
                   arena_zstr(&c->scratch, response->body), NULL);
         backoff_pause(&p->backoff, PACE_REFUSED_MS);
         not_registered(p);

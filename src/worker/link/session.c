@@ -181,7 +181,7 @@ void session_registered(struct session *c, const struct welcome *welcome)
  * Polls that are still under way belong to the past. */
 static void start_over(struct session *c, const char *why)
 {
-    log_warn("registering again", "why", why, NULL);
+    log_warn("the worker registers again", "why", why, NULL);
     c->registered = false;
     CREW_EACH(c, node)
     {

@@ -164,7 +164,8 @@ static void settle(struct run_checkpoint *c)
 
 static void on_patience_over(uv_timer_t *timer)
 {
-    log_warn("a result goes without its last checkpoint", "why", "the server is away", NULL);
+    log_warn("a result was sent without the last checkpoint of its attempt", "why",
+             "the server is away", NULL);
     settle(timer->data);
 }
 

@@ -54,7 +54,7 @@ static enum rc lock(int fd, const char *path, struct err *err)
     pid_t pid = read_pid(fd);
     if (pid == 0 || is_alive(pid)) /* 0: it is just about to write its id */
         return err_set(err, RC_CONFLICT, "%s is held by process %d", path, (int)pid);
-    log_info("waiting for what a dead worker left to end", "lock", path, NULL);
+    log_info("waiting until the commands of a dead worker have ended", "lock", path, NULL);
     while (flock(fd, LOCK_EX) != 0) {
         if (errno != EINTR)
             return err_set(err, RC_IO, "lock %s: %s", path, strerror(errno));
@@ -88,7 +88,8 @@ void pidlock_mark_clean(int fd)
     int len = snprintf(text, sizeof(text), "%d\n%s\n", (int)read_pid(fd), CLEAN.ptr);
     /* A note that is cut short is no note. */
     if (pwrite(fd, text, (size_t)len, 0) != len)
-        log_warn("the lock does not say that all has ended", "error", strerror(errno), NULL);
+        log_warn("the lock file could not be marked as left in order", "error", strerror(errno),
+                 NULL);
 }
 
 /* ---- who it was */
@@ -138,8 +139,9 @@ void pidlock_name(const char *path, uint64_t worker_id)
     id_format(id, ID_WORKER, worker_id);
     struct str text = arena_printf(&arena, "%s %.*s %d\n", id, STR_ARG(boot_id), (int)getpid());
     if (!write_id(id_path(path, name), text))
-        log_warn("the next worker will not know who we were", "file", name, "error",
-                 strerror(errno), NULL);
+        log_warn(
+            "the worker's id could not be written beside its lock; the next worker cannot name it",
+            "file", name, "error", strerror(errno), NULL);
 }
 
 /* Under the lock, before our own id is written into it. A predecessor that is not proven to be dead
