@@ -50,7 +50,8 @@ void decider_run_outage(struct decider *d, const struct err *why);
 /* ---- decider_cluster.c */
 
 /* Looks at what the cluster says, before a turn: loads the partitions that are ours now, reads
- * settings that other servers changed. False: no turn may run yet, since what we own is in doubt. */
+ * settings that other servers changed. False: no turn may run yet, since it is in doubt what we
+ * own. */
 bool decider_follow_cluster(struct decider *d);
 /* True when rc, of a commit, says that another server may own our partitions. */
 bool decider_is_doubt(const struct decider *d, enum rc rc);
