@@ -5,7 +5,7 @@
  * its queue after a lost lease need not ask for a key that somebody else may have by then.
  *
  * The claim in the store decides, also about jobs that are not in memory. In between, within a
- * turn, a key may pass from one job to the next: who holds it in memory follows from the values of
+ * turn, a key may pass from one job to the next: its holder in memory follows from the values of
  * the executions (unique_held), and is looked at first. */
 #include "engine/submit/unique.h"
 #include "base/plant.h"
@@ -134,7 +134,7 @@ enum rc unique_find(struct engine *e, const struct unique_rule *rule,
     if (*ret_holder != NULL || claim->answer.holder == claim->claim.holder)
         return RC_OK;
     if (map_get(&e->jobs, claim->answer.holder) != NULL || is_of_this_turn(e, claim))
-        return RC_OK; /* who had it has given it up in this turn */
+        return RC_OK; /* its holder has given it up in this turn */
     if (asked->holder != NULL)
         TRY(adopt_holder(e, &asked->holder->answer, err));
     *ret_holder = strmap_get(&e->uniques, rule->key);

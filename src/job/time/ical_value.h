@@ -27,6 +27,6 @@ struct ical_rule {
     struct ical_time until;
 };
 
-/* start is DTSTART: what the rule leaves open is taken from there. */
+/* start is DTSTART: members that the rule leaves open are taken from there. */
 enum rc ical_rule_parse(struct str text, const struct ical_time *start, struct ical_rule *ret_rule,
                         struct err *err);

@@ -52,7 +52,7 @@ static void post(struct membership *m)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Nobody listens before the server serves. */
+/* Calls go nowhere before the server serves. */
 static struct membership_events events_of(struct membership *m)
 {
     pthread_mutex_lock(&m->lock);
@@ -83,7 +83,7 @@ static bool is_mine(const struct membership *m, const struct partition_rec *p)
     return str_eq(p->owner, m->me.start);
 }
 
-/* What was taken from us is not ours any more, whatever we thought. */
+/* Partitions that were taken from us are not ours any more, also where we had not noticed. */
 static void drop_lost(struct membership *m, const struct cluster_view *v)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
@@ -126,8 +126,7 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return balance_plan(&m->cluster_map, v, just_back);
 }
 
-/* The view is from before: whoever looks at it next must not find the one that we took from, or
- * nobody. */
+/* The view is from before: its next reader must not find the one that we took from, or nobody. */
 static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
@@ -160,7 +159,7 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
         atomic_store(&m->deposed, false);
 }
 
-/* The decider is asked to stop; what it has stopped deciding about is given. */
+/* The decider is asked to stop; partitions that it has stopped deciding about are given. */
 static void begin_giving(struct membership *m, const struct cluster_view *v,
                          const struct shares_plan *p)
 {
@@ -175,8 +174,9 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
     }
 }
 
-/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About
- * what is to be given nobody can say it any more: the decider has an engine without it, perhaps. */
+/* A server that dies before this is written leaves a longer wait than needed, which is only slow.
+ * Of partitions to be given it cannot be said any more: the decider's engine may be without
+ * them. */
 static void write_sure(struct membership *m)
 {
     struct err err;
@@ -332,8 +332,8 @@ static void note_gone_back(struct membership *m, uint64_t turns)
     atomic_fetch_add(&m->lost_turns, turns);
 }
 
-/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded
- * again; what was lost stays lost, and somebody is told. */
+/* Memory and database do not agree any more. Under new epochs all partitions are loaded again; lost
+ * turns stay lost, and an alert says so. */
 static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
                        struct err *err)
 {
@@ -388,7 +388,7 @@ static void serve(void *arg)
         while (list_pop_front(&mail) != NULL)
             continue;
         atomic_store(&m->waking, false);
-        finish_giving(m); /* at once: nobody decides about it meanwhile */
+        finish_giving(m); /* at once: no server decides about them meanwhile */
         membership_beat(m);
         next_us = clock_mono_us() + beat_ms(m) * 1000;
     }
@@ -402,7 +402,7 @@ void membership_wake(struct membership *m)
 
 /* ---- coming and going */
 
-/* Who has our name may be gone: then its row stays as it is for a lease. */
+/* The server that has our name may be gone: then its row stays as it is for a lease. */
 static void watch_namesake(struct membership *m, const struct cluster_view *v)
 {
     int64_t now_ms = clock_boot_ms();
@@ -530,7 +530,7 @@ void membership_free(struct membership *m)
         return;
     if (m->member != NULL)
         m->member->ops->close(m->member);
-    struct list unheard; /* whoever woke it before it was started */
+    struct list unheard; /* calls by those that woke it before it was started */
     list_init(&unheard);
     mailbox_take_all(m->box, &unheard);
     mailbox_free(m->box);

@@ -55,7 +55,7 @@ static bool is_fatal(enum rc rc)
 static void tell(struct decider *d, struct turn_news *news)
 {
     if (news->mailed !=
-        0) /* durable, and read within a second; who owns those partitions reads it now */
+        0) /* durable, and read within a second; the owners of those partitions read it now */
         peers_mail_owners(d->server, news->mailed);
     output_log_tell(d->server->tail, news->events, news->event_count);
     answers_send(&news->done);
@@ -85,8 +85,8 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
     return rc;
 }
 
-/* Back to work. Whoever polls has been given nothing meanwhile, and results without a verdict: all
- * are asked to come again. */
+/* Back to work. Workers were given no leases meanwhile, and no verdicts on their results: all of
+ * them are asked to poll again. */
 static void recover(struct decider *d)
 {
     struct list parked;
@@ -160,7 +160,7 @@ static bool has_grace(const struct decider *d)
     return outage_has_grace(&d->outage, grace_ms, clock_mono_us());
 }
 
-/* What needs no store goes on for a grace; the rest is told why not. */
+/* Commands that need no store go on for a grace; the others are refused with the reason. */
 static void step_without_store(struct decider *d, struct command **commands, size_t count)
 {
     struct turn_news news;
@@ -309,7 +309,7 @@ static void decide(void *arg)
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
-    /* Whoever still waits is told that the server is going away. */
+    /* Commands that still wait are told that the server is going away. */
     decider_unpark(d);
     mailbox_close(d->intake.box);
     intake_take(&d->intake, &d->turn);
@@ -320,7 +320,7 @@ static void decide(void *arg)
         answers_give_up(commands, count, &err);
 }
 
-/* What the store has last seen says whether the clock can be right, so owning comes first. */
+/* The newest id in the store says whether the clock can be right, so owning comes first. */
 static enum rc open_alone(struct decider *d, struct err *err)
 {
     struct store *store = d->server->store;

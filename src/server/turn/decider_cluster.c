@@ -158,7 +158,7 @@ bool decider_is_doubt(const struct decider *d, enum rc rc)
     return d->membership != NULL && (rc == RC_DEPOSED || rc == RC_UNKNOWN);
 }
 
-/* A turn that is given up at the end is as if the process had died: what became of it stands in the
+/* A turn that is given up at the end is as if the process had died: its outcome stands in the
  * store, and its clients hear that it is not known. */
 static bool on_store_wait(void *arg)
 {

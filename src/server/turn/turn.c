@@ -19,7 +19,7 @@
 enum {
     ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
-    MAIL_MS = 1000, /* what others write is read so soon without being told; wake-ups are faster */
+    MAIL_MS = 1000,     /* mail by others is read so soon without a wake-up, which is faster */
     /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
      * one goes out in any case. */
     REPLY_BYTES_MAX = 32 << 20,
@@ -96,7 +96,7 @@ static void load_damaged(void *arg, uint64_t exec_id)
     turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
 }
 
-/* What the engine takes as it is. */
+/* Rows that the engine takes as they are. */
 #define LOADER(name, record)                                                                       \
     static enum rc load_##name(void *arg, const record *rec, struct err *err)                      \
     {                                                                                              \
@@ -411,8 +411,8 @@ static uint64_t partitions_of_mail(const struct turn *t, const struct delta *del
 }
 
 /* Between any two lines the process may die. Before commit returns, the store holds nothing of the
- * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
- * again, and a lease that was not delivered is sent again with the worker's next poll. */
+ * turn and no client was told anything. After it, everything is durable: a client without an answer
+ * asks again, and a lease that was not delivered is sent again with the worker's next poll. */
 enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t count,
                       struct moment now, struct turn_news *ret_news, struct err *err)
 {

@@ -534,7 +534,7 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
     if (h->severed)
         return err_set(err, RC_IO, "the turn took too long and was ended");
     if (h->locked != 0)
-        return RC_OK; /* nobody could take anything since */
+        return RC_OK; /* no server could take a partition since */
     TRY(mem_check_epochs(h->m, own, err));
     TRY(mem_check_mark(h, err));
     h->locked = ownership_set(own).bits;
@@ -580,7 +580,6 @@ enum rc mem_commit(struct store *store, const struct ownership *own, const struc
         atomic_fetch_add(&h->commits, 1);
         pthread_mutex_unlock(&m->lock);
     }
-    store->ops->abort(
-        store); /* what is left of the turn: its locks, and after a failure its claims */
+    store->ops->abort(store); /* ends the turn: its locks, and after a failure its claims */
     return rc;
 }

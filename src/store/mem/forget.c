@@ -28,7 +28,7 @@ static void forget_job(struct mem_store *m, uint64_t job_id)
             continue;
         strmap_remove(&m->dependencies, dependency_key(rec));
         free(rec);
-        i = SIZE_MAX; /* what stood behind it may have moved up: from the start again */
+        i = SIZE_MAX; /* entries behind it may have moved up: from the start again */
     }
 }
 

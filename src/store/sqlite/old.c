@@ -151,7 +151,7 @@ enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct ques
         struct old_exec exec = {.id = row_u64(&row)};
         exec.finished_ms = row_i64(&row);
         exec.is_letter = row_i64(&row) != 0;
-        exec.is_named = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
+        exec.is_named = row_i64(&row) != 0 || row.bad; /* a corrupt row is not deleted */
         *VEC_PUSH(arena, &old) = exec;
     }
     q->answer.old = old.items;

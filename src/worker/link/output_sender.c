@@ -99,7 +99,7 @@ static struct output *next_waiting(struct output_sender *u)
     return o;
 }
 
-/* A piece of each in turn; whoever has more queues up again. */
+/* A piece of each in turn; one that has more queues up again. */
 static void fill(struct output_sender *u)
 {
     struct output *o;

@@ -84,7 +84,7 @@ static void take_word(struct poller *p, const struct link *link, const struct po
     p->stale = 0;
     p->answered_ms = clock_boot_ms();
     p->met = true;
-    /* Behind one address there may be several: what one has said the other need not know. */
+    /* Behind one address there may be several: one need not know what the other has said. */
     bool same = p->server.len == 0 || str_eq(p->server, reply->server);
     p->heard = same ? poller_heard(p->heard, link, reply) : 0;
     if (!poller_is_newest(p, link))

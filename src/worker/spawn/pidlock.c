@@ -100,7 +100,7 @@ static const char *id_path(const char *path, char ret_path[PATH_MAX_BYTES])
     return ret_path;
 }
 
-/* The worker that process pid was, since this machine was started; 0: nobody knows. */
+/* The worker that process pid was, since this machine was started; 0: unknown. */
 static uint64_t read_id(const char *path, pid_t pid)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -172,7 +172,7 @@ enum rc pidlock_take(const char *path, struct pidlock *ret_lock, struct err *err
         close(fd);
         return rc;
     }
-    /* It stays dead: whoever follows us before we are registered may say so, too. */
+    /* It stays dead: a worker that follows us before we are registered may say so, too. */
     if (dead != 0)
         pidlock_name(path, dead);
     *ret_lock = (struct pidlock){.fd = fd, .dead = dead};
