@@ -35,7 +35,7 @@ struct ownership {
     int64_t unsure_ms[PARTITIONS_MAX];
     int64_t unsure_until_ms[PARTITIONS_MAX];
     int64_t alive_ms[PARTITIONS_MAX];
-    uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
+    uint64_t deprived; /* bits: taken by the newest take from owners that had fallen silent */
     uint64_t
         token_floor; /* tokens of leases must be larger; it jumps when the store has lost turns */
 };
@@ -163,10 +163,10 @@ struct store_ops {
 struct store_patience {
     int64_t ask_ms; /* questions within a turn, before its commit, are given up as RC_BUSY */
     /* Called now and then while the store waits (ten times a second), but not before a commit, from
-     * the calling thread: somebody else may be waiting for that thread. It must not use the store.
+     * the calling thread: another thread may be waiting for that thread. It must not use the store.
      * Where it is set, a connection that is missing is not waited for: RC_BUSY, until there is one.
-     * False: nobody has time any more, and what is waited for is given up (a commit that was sent:
-     * RC_UNKNOWN). */
+     * False: there is no time left, and the call that is waited for is given up (a commit that was
+     * sent: RC_UNKNOWN). */
     bool (*on_wait)(void *arg);
     void *arg;
 };
@@ -285,8 +285,8 @@ struct sla_page {
 
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
-    SIDE_UPSTREAMS,  /* what it waits for */
-    SIDE_DEPENDANTS, /* what waits for it */
+    SIDE_UPSTREAMS,  /* jobs that it waits for */
+    SIDE_DEPENDANTS, /* jobs that wait for it */
 };
 
 /* Whose ids are looked for by a part of them. */
@@ -420,7 +420,7 @@ struct node_rec {
     bool draining;      /* gives back what it has, takes nothing */
     int64_t started_ms; /* by the store's clock, as are all times here */
     int64_t seen_ms;    /* the newest renewal */
-    int64_t clock_ms;   /* what its own wall clock said then, … */
+    int64_t clock_ms;   /* the time by its own wall clock then, … */
     int64_t time_ms; /* … and which time it went by; 0: it did not know yet, or is too old to say */
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
@@ -436,7 +436,7 @@ enum { NODE_UNSAID_MS = 30000 };
 struct partition_rec {
     uint64_t epoch;
     struct str owner;  /* start of a node; empty: free */
-    struct str former; /* who had it before it was given back, or was taken */
+    struct str former; /* its owner before it was given back, or was taken */
     int64_t since_ms;
     int64_t unsure_ms; /* how long leases that nobody has confirmed may outlive its next load */
 };
@@ -564,6 +564,6 @@ struct migrated {
 };
 
 /* Makes the schema or brings it to the newest version. partitions (0: 16) counts when it is made.
- * role: who is given what a server needs, and its time-outs; NULL: nobody. */
+ * role: it is granted the rights that a server needs, and its time-outs; NULL: no role is. */
 enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char *role,
                                struct migrated *ret_migrated, struct err *err);

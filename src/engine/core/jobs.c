@@ -360,7 +360,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     touch_new(touch_exec(e, x), false);
     x->retry_of = cmd->target.id;
     x->created_ms = e->now_ms;
-    x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */
+    x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* the run is about the same slot */
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, why_again(cmd));

@@ -273,7 +273,7 @@ static void submit_item(struct engine *e, struct command *cmd, struct submission
     }
     if (item->rc == RC_OK && item->job_id == job_id)
         return;
-    if (name != NULL) /* nothing was made: what was taken for it goes back */
+    if (name != NULL) /* nothing was made: claims that were taken for it go back */
         give_back(e, name);
     if (item->unique.claim != NULL)
         give_back(e, item->unique.claim);

@@ -10,7 +10,7 @@
  * (ASK_CLAIM).
  *
  * The claim in the store decides, also about jobs that are not in memory. In between, within a
- * turn, a key may pass from one job to the next: who holds it in memory follows from the values of
+ * turn, a key may pass from one job to the next: its holder in memory follows from the values of
  * the executions (unique_held), and is looked at first. */
 #include "engine/submit/unique.h"
 #include "base/plant.h"
@@ -218,7 +218,7 @@ enum rc unique_find(struct engine *e, const struct unique_rule *rule,
     if (*ret_holder != NULL || claim->answer.holder == claim->claim.holder)
         return RC_OK;
     if (map_get(&e->jobs, claim->answer.holder) != NULL || is_of_this_turn(e, claim))
-        return RC_OK; /* who had it has given it up in this turn */
+        return RC_OK; /* its holder has given it up in this turn */
     struct unique_kept kept;
     if (read_kept(&claim->answer, &kept))
         return RC_OK;

@@ -14,7 +14,7 @@ enum letter_reason {
     LETTER_EXHAUSTED,   /* all attempts that it had failed */
     LETTER_PERMANENT,   /* trying again cannot help */
     LETTER_NOT_RETRIED, /* its job retries on other classes only */
-    LETTER_QUARANTINED, /* whoever ran it was lost, too often */
+    LETTER_QUARANTINED, /* its workers were lost, too often */
     LETTER_REASONS
 };
 
@@ -38,7 +38,7 @@ struct letter_rec {
     enum failure_class class;
     uint64_t fingerprint; /* of the last attempt, */
     struct str line;      /* and the normalised line that it is made of */
-    struct str error;     /* what the execution says */
+    struct str error;     /* that of the execution */
     uint32_t attempts;
     uint32_t lost;
 };
@@ -88,7 +88,7 @@ struct operation_rec {
     enum operation_kind kind;
     enum operation_state state;
     struct letter_filter filter;
-    struct str by;          /* who asked */
+    struct str by;          /* the actor who asked */
     int64_t created_ms;     /* letters that died later are none of its business */
     int64_t finished_ms;    /* 0: it goes on */
     uint64_t total;         /* how many there were when it was asked for */

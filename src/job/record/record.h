@@ -21,7 +21,7 @@ struct job_rec {
     enum job_state state;
     struct str name; /* empty: unnamed */
     struct str queue;
-    struct str owner; /* who submitted it */
+    struct str owner; /* its submitter */
     struct str team;  /* empty: of none */
     struct str tags;  /* spec_tags_text */
     int32_t priority;
@@ -38,7 +38,7 @@ struct job_rec {
 enum origin {
     ORIGIN_ONCE,    /* the only one its job was submitted for */
     ORIGIN_SLOT,    /* a slot of its job's schedule */
-    ORIGIN_REQUEST, /* somebody asked for a run of a job that has a schedule */
+    ORIGIN_REQUEST, /* a run was requested of a job that has a schedule */
     ORIGINS
 };
 
@@ -300,7 +300,7 @@ enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that th
 struct past {
     struct partition_set of;
     uint64_t after_id;
-    uint64_t to_id; /* 0: nobody wants to know */
+    uint64_t to_id; /* 0: not wanted */
     const uint64_t *stays;
     size_t stay_count;
 };
@@ -315,7 +315,7 @@ struct clock_rec {
 /* A queue that is not needed any more in the partitions that are owned. */
 struct queue_gone {
     struct str name;
-    bool settings; /* what was decided about it goes */
+    bool settings; /* its settings go */
     bool
         numbers; /* its counters there, this turn's included, move to the empty name, so that totals
                     * never fall; not when it was wanted again in the turn that deleted it */

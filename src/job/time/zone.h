@@ -1,7 +1,7 @@
 /* zone.h - a time zone: what clocks on the wall show, and when they are changed.
  *
  * A zone is read from the bytes of a TZif file (RFC 9636, versions 1 to 4), as the system keeps
- * them below /usr/share/zoneinfo; who finds and reads the file is another's business
+ * them below /usr/share/zoneinfo; finding and reading the file is another's business
  * (`loop/zones.h`). Its footer, a rule in POSIX form, is worked out for one cycle of the calendar
  * (400 years), which then repeats: so the year 2500 is looked up as the year 2026 is, in one table.
  *

@@ -20,7 +20,7 @@ static struct str whole_text(struct request *r, struct str spec, struct str payl
     return arena_str(r->arena, buf_str(&out));
 }
 
-/* RC_CORRUPT: what was stored cannot be read. */
+/* RC_CORRUPT: the stored document cannot be read. */
 static enum rc read_stored(struct request *r, const struct job_rec *job, struct spec *ret_spec,
                            struct json *ret_doc, struct err *err)
 {

@@ -273,7 +273,7 @@ bool request_accepts(struct request *r, const char *type)
     return false;
 }
 
-/* JSON is UTF-8 (RFC 8259); whoever says that theirs is not is believed. */
+/* JSON is UTF-8 (RFC 8259); a client that says that its text is not is believed. */
 static bool is_json_type(struct str type, bool patch)
 {
     struct str name = str_trim(str_cut(&type, ';'));
@@ -320,7 +320,7 @@ static bool unpack_body(struct request *r)
     return false;
 }
 
-/* What Content-Type and its neighbours say about the body, before a byte of it is looked at. */
+/* Checks Content-Type and its neighbours before a byte of the body is looked at. */
 static bool is_json_body(struct request *r, bool patch)
 {
     bool has_length = http_request_header(r->http, STR("Content-Length")).ptr != NULL ||
@@ -442,7 +442,7 @@ static int find_name(struct str name, const char *const *names)
     return -1;
 }
 
-/* What is wrong with one parameter, or NULL. *seen has a bit for each that was there before. */
+/* The error of one parameter, or NULL. *seen has a bit for each that was there before. */
 static const char *check_param(struct request *r, struct str name, struct str value,
                                const char *const *names, uint64_t *seen)
 {

@@ -12,7 +12,7 @@
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 
-/* What arrives in the mailbox of a net thread. */
+/* The kinds of mail to a net thread. */
 struct parcel {
     struct mail mail;
     void (*deliver)(struct parcel *parcel);
@@ -38,7 +38,7 @@ typedef enum rc name_check(struct str name, struct arena *arena, struct field_er
 
 enum { REQUEST_ID_MAX = 24 };
 
-/* The page of a list that is asked for: what its parameters say, and how many there are in all. */
+/* The page of a list that is asked for: its parameters, and how many entries there are in all. */
 struct list_call {
     struct filter filter;
     struct page page;
@@ -88,7 +88,7 @@ struct request {
     struct command cmd;            /* for the turn */
     bool prints;                   /* the look prints the answer */
     union {                        /* for the thread that it is sent to, if that is not the turn */
-        request_look *look;        /* what a query thread does */
+        request_look *look;        /* called by a query thread */
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
         struct follow *follow;              /* … or what to send on and on */
@@ -97,12 +97,12 @@ struct request {
     request_step *done; /* then, if that thread did its part */
     enum rc rc;         /* of a look, or of the output log */
     struct err err;
-    const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
+    const struct field_errors *errors; /* instead of err: the errors of each parameter */
     struct list_call list;
     void *own; /* a handler's own, between its steps */
 
     /* The answer. */
-    struct buf body;              /* owned: what was printed, freed with the answer */
+    struct buf body;              /* owned: the printed answer, freed with it */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
     struct representation form;   /* how the body is sent */
     bool replayed;                /* it was given before, to the first request with that key */

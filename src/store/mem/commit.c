@@ -342,70 +342,6 @@ static void apply_operation(const struct applying *a, const struct operation_cha
     map_put(&m->operations, id, kept_operation(&change->operation));
 }
 
-/* ---- what is too old */
-
-static bool has_execs(const struct mem_store *m, uint64_t job_id)
-{
-    MAP_EACH(&m->live, slot)
-    {
-        if (((const struct exec_rec *)slot->value)->job_id == job_id)
-            return true;
-    }
-    MAP_EACH(&m->history, slot)
-    {
-        if (((const struct exec_rec *)slot->value)->job_id == job_id)
-            return true;
-    }
-    return false;
-}
-
-static void forget_job(struct mem_store *m, uint64_t job_id)
-{
-    kept_job_free(map_remove(&m->jobs, job_id));
-    for (size_t i = 0; i < m->dependencies.cap; i++) {
-        struct dependency_rec *rec = m->dependencies.slots[i].value;
-        if (rec == NULL || rec->dependant != job_id)
-            continue;
-        strmap_remove(&m->dependencies, dependency_key(rec));
-        free(rec);
-        i = SIZE_MAX; /* what stood behind it may have moved up: from the start again */
-    }
-}
-
-static void forget_sla_events(struct mem_store *m, uint64_t exec_id)
-{
-    for (size_t i = 0; i < m->sla_events.cap;) {
-        struct sla_event_rec *event = m->sla_events.slots[i].value;
-        if (event == NULL || event->exec_id != exec_id) {
-            i++;
-            continue;
-        }
-        size_t cap = m->sla_events.cap;
-        map_remove(&m->sla_events, event->id); /* moves another one here, or all of them */
-        kept_sla_event_free(event);
-        if (m->sla_events.cap != cap)
-            i = 0;
-    }
-}
-
-static void forget_exec(struct mem_store *m, uint64_t exec_id)
-{
-    forget_sla_events(m, exec_id);
-    struct exec_rec *exec = map_remove(&m->history, exec_id);
-    struct attempt_list *list = map_remove(&m->attempts, exec_id);
-    for (size_t i = 0; list != NULL && i < list->count; i++)
-        kept_texts_free(&attempt_fields, &list->attempts[i]);
-    if (list != NULL)
-        free(list->attempts);
-    free(list);
-    if (exec == NULL)
-        return;
-    const struct job_rec *job = map_get(&m->jobs, exec->job_id);
-    if (job != NULL && job_is_over(job->state) && !has_execs(m, exec->job_id))
-        forget_job(m, exec->job_id);
-    kept_exec_free(exec);
-}
-
 static void apply_calendar(const struct applying *a, const struct calendar_change *change)
 {
     mem_apply_calendar(a->m, change);
@@ -485,7 +421,7 @@ static void apply_queue_gone(const struct applying *a, const struct queue_gone *
 
 static void apply_forgotten(const struct applying *a, const uint64_t *exec_id)
 {
-    forget_exec(a->m, *exec_id);
+    mem_forget_exec(a->m, *exec_id);
 }
 
 static void apply_alert_gone(const struct applying *a, const uint64_t *id)
@@ -599,7 +535,7 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
     if (h->severed)
         return err_set(err, RC_IO, "the turn took too long and was ended");
     if (h->locked != 0)
-        return RC_OK; /* nobody could take anything since */
+        return RC_OK; /* no server could take a partition since */
     TRY(mem_check_epochs(h->m, own, err));
     TRY(mem_check_mark(h, err));
     h->locked = ownership_set(own).bits;
@@ -645,7 +581,6 @@ enum rc mem_commit(struct store *store, const struct ownership *own, const struc
         atomic_fetch_add(&h->commits, 1);
         pthread_mutex_unlock(&m->lock);
     }
-    store->ops->abort(
-        store); /* what is left of the turn: its locks, and after a failure its claims */
+    store->ops->abort(store); /* ends the turn: its locks, and after a failure its claims */
     return rc;
 }

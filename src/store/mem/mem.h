@@ -37,7 +37,7 @@ struct taken {
 struct mem_partition {
     uint64_t epoch;
     char *owner;  /* owned; start of a node; NULL: free */
-    char *former; /* owned; NULL: nobody */
+    char *former; /* owned; NULL: none */
     int64_t since_ms;
     int64_t unsure_ms;  /* see struct partition_rec */
     uint64_t turn;      /* the newest of its owners */
@@ -131,7 +131,7 @@ struct mem_handle {
     size_t taken_count;
     uint64_t locked; /* a bit per partition; 0: no turn has begun */
     bool severed;    /* its turn was ended from outside */
-    uint64_t writer; /* who writes, since this life began, … */
+    uint64_t writer; /* the writer, since this life began, … */
     uint64_t tries;
     uint64_t mark;        /* … the newest turn that it knows as kept; 0: none, … */
     uint64_t first_mark;  /* … the first of them, … */
@@ -207,13 +207,17 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
 /* Every id raises the floor of its partition. */
 void mem_raise_newest(struct mem_store *m, uint64_t id);
 
+/* forget.c: deletes an execution with its attempts and SLA events, and its job when that has ended
+ * and has no other execution. */
+void mem_forget_exec(struct mem_store *m, uint64_t exec_id);
+
 /* marks.c */
 uint64_t mem_newest_kept(const struct mem_store *m, uint64_t writer);
 void mem_mark_kept(struct mem_store *m, uint64_t writer, uint64_t turn);
-/* A server starts: whatever it does is done by somebody new. */
+/* A server starts: from now on its turns are those of a new writer. */
 void mem_new_writer(struct mem_handle *h);
 void mem_set_mark(struct mem_handle *h, uint64_t turn);
-/* RC_DEPOSED: what this handle has kept is not there. */
+/* RC_DEPOSED: a turn that this handle has kept is not there. */
 enum rc mem_check_mark(const struct mem_handle *h, struct err *err);
 uint64_t mem_lost_turns(const struct mem_handle *h);
 void mem_mark_lost(struct mem_handle *h, uint64_t turn);
@@ -222,7 +226,7 @@ void mem_forget_lost(struct mem_store *m);
 /* After every commit; for a planted bug only. */
 void mem_forget_marks(struct mem_handle *h);
 
-/* standby.c: who follows; NULL: nobody */
+/* standby.c: the tables that follow; NULL: none */
 struct mem_store *mem_standby(const struct mem_store *m);
 /* Members have written something, or marks were. */
 void mem_follow_members(struct mem_store *m);

@@ -90,7 +90,7 @@ void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_
     use->type = type;
     use->fields = types;
     use->field_count = strlen(types);
-    use->records_at = use->count++; /* what follows goes into it, or into columns */
+    use->records_at = use->count++; /* later parameters go into it, or into columns */
 }
 
 static void put_array_head(char *at, uint32_t type, size_t rows)

@@ -138,7 +138,7 @@ static struct pg_call *ask_holders(struct pg *pg, const struct round *r, enum qu
     return use;
 }
 
-/* ---- lots: what the turn took, for the sweep that comes when it has ended */
+/* ---- lots: requests that the turn took, for the sweep that comes when they have ended */
 
 static void remember(struct postgres_store *s, const struct claim *claim)
 {
@@ -299,7 +299,7 @@ void postgres_ask_claims(struct postgres_store *s, struct question *const *quest
     }
 }
 
-/* All keys were free, as they nearly always are: nobody needs to be asked who has them. */
+/* All keys were free, as they nearly always are: their holders need not be asked for. */
 static void answer_taken(struct postgres_store *s, struct round *r)
 {
     for (size_t i = 0; i < r->key_count; i++) {
@@ -319,7 +319,7 @@ void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked)
         s->taken_claims += taken;
         if (taken == asked->rounds[table]->key_count)
             answer_taken(s, asked->rounds[table]);
-        /* Otherwise all are tried again, by postgres_end_claims: what we have we keep. */
+        /* Otherwise all are tried again, by postgres_end_claims: keys that we have we keep. */
     }
 }
 

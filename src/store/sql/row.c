@@ -15,8 +15,8 @@ bool row_makes_sense(const struct row *row)
     struct cell first = row->kind->cell(row, 0);
     struct row_origin origin = row->kind->origin(row);
     snprintf(id, sizeof id, "%" PRId64, first.kind == CELL_NUMBER ? first.number : 0);
-    log_warn("a row that makes no sense is left out", origin.noun, origin.name, "query",
-             origin.query, "first_column", id, NULL);
+    log_warn("a corrupt row was left out", origin.noun, origin.name, "query", origin.query,
+             "first_column", id, NULL);
     return false;
 }
 
