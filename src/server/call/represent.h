@@ -12,6 +12,6 @@ enum {
     REPRESENT_HERE_MAX = 256 << 10, /* on a thread that has connections to serve: 3 ms */
 };
 
-/* Looks at r->body, once: sets r->form.tag, and packs the body or drops it (r->form.is_known). bytes_max is
- * the most to be packed. */
+/* Looks at r->body, once: sets r->form.tag, and packs the body or drops it (r->form.is_known).
+ * bytes_max is the most to be packed. */
 void represent_body(struct request *r, size_t bytes_max);
