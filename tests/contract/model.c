@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include "filled.h"
+
 static const struct str queues[] = {STR_INIT("default"), STR_INIT("mail"), STR_INIT("reports")};
 static const struct str teams[] = {STR_INIT(""), STR_INIT("data"), STR_INIT("web")};
 static const struct str owners[] = {STR_INIT("key:admin"), STR_INIT("key:ci")};
@@ -357,22 +359,12 @@ void model_live(struct world *w, struct model *m, size_t turns)
 
 void assert_same_job(const struct job_rec *got, const struct job_rec *want, enum detail detail)
 {
-    assert_int_equal(got->id, want->id);
-    assert_int_equal(got->version, want->version);
-    assert_int_equal(got->state, want->state);
-    assert_str(got->name, want->name);
-    assert_str(got->queue, want->queue);
-    assert_str(got->owner, want->owner);
-    assert_str(got->team, want->team);
-    assert_str(got->tags, want->tags);
-    assert_int_equal(got->priority, want->priority);
-    assert_int_equal(got->created_ms, want->created_ms);
-    assert_int_equal(got->finished_ms, want->finished_ms);
-    assert_int_equal(got->changed_ms, want->changed_ms);
-    assert_int_equal(got->last_exec, want->last_exec);
-    assert_str(got->spec, want->spec);
-    assert_str(got->payload, detail == WHOLE ? want->payload : (struct str){0});
-    assert_str(got->trail, detail == WHOLE ? want->trail : (struct str){0});
+    enum { LONG = FIELD_BULK | FIELD_ASIDE };
+    assert_same(&job_row_fields, FIELD_ROW, got, want);
+    if (detail == WHOLE)
+        assert_same(&job_row_fields, LONG, got, want);
+    else
+        assert_no_text(&job_row_fields, LONG, got);
 }
 
 void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, enum detail detail)

@@ -1,6 +1,6 @@
 /* record_fields.h - the fields of each record, once: see fields.h.
  *
- * Records that are not here (jobs and executions, and those that no store reads as it
+ * Records that are not here (executions, and those that no store reads as it
  * writes them) have their columns in store/NAME/sql/columns.sql, their readers in store/sql/row.c
  * and their binding in each store. */
 #pragma once
@@ -131,6 +131,26 @@
     F(T, at.exec_id,  at_id,         PROGRESS, F_U64)                                 \
     F(T, refusal,     refusal,       PROGRESS, F_TEXT)
 
+/* Jobs as stores keep them; the fields of their documents are in job/job_fields.h. In the order of
+ * PostgreSQL's type new_job, where the first step of the trail has its place. */
+#define JOB_ROW_FIELDS(F, T)                                                          \
+    F(T, id,          id,            IN2(KEY, TOLD), F_ID)                            \
+    F(T, version,     version,       PROGRESS, F_U32_USUALLY(1))                      \
+    F(T, state,       state,         END,      F_ENUM_USUALLY(JOB_NONE + 1, JOB_STATES - 1, JOB_ACTIVE)) \
+    F(T, name,        name,          IN2(BIRTH, NULLED), F_TEXT)                      \
+    F(T, queue,       queue,         IN2(EDIT, TOLD), F_TEXT)                         \
+    F(T, owner,       owner,         IN2(BIRTH, TOLD), F_TEXT)                        \
+    F(T, team,        team,          EDIT,     F_TEXT)                                \
+    F(T, tags,        tags,          EDIT,     F_TEXT)                                \
+    F(T, priority,    priority,      IN2(PROGRESS, TOLD), F_I32_USUALLY(SPEC_PRIORITY_DEFAULT)) \
+    F(T, created_ms,  created_ms,    IN2(BIRTH, TOLD), F_MS)                          \
+    F(T, finished_ms, finished_ms,   END,      F_MS)                                  \
+    F(T, last_exec,   last_exec,     IN2(PROGRESS, TOLD), F_U64)                      \
+    F(T, changed_ms,  changed_ms,    EDIT,     F_MS)                                  \
+    F(T, trail,       trail,         IN2(ASIDE, TOLD), F_TEXT)                        \
+    F(T, spec,        spec,          IN2(DOCUMENT, TOLD), F_TEXT)                     \
+    F(T, payload,     payload,       BULK,     F_TEXT)
+
 /* What it used comes last, since an attempt that ended with its execution has that in one text
  * (row_attempt). That one is bound by hand, where NULL stands for what most have, in each store's
  * commit_exec.c. */
@@ -198,6 +218,7 @@ extern const struct fields calendar_fields;
 extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
+extern const struct fields job_row_fields;
 extern const struct fields attempt_fields;
 extern const struct fields dependency_fields;
 extern const struct fields waiter_fields;

@@ -83,16 +83,6 @@ void mem_raise_newest(struct mem_store *m, uint64_t id)
         p->newest_id = id;
 }
 
-static void redefine_job(struct job_rec *job, const struct job_rec *to)
-{
-    kept_text_set(&job->queue, to->queue);
-    kept_text_set(&job->team, to->team);
-    kept_text_set(&job->tags, to->tags);
-    kept_text_set(&job->spec, to->spec);
-    kept_text_set(&job->payload, to->payload);
-    job->changed_ms = to->changed_ms;
-}
-
 static void apply_job(const struct applying *a, const struct job_change *change)
 {
     struct mem_store *m = a->m;
@@ -104,13 +94,9 @@ static void apply_job(const struct applying *a, const struct job_change *change)
         map_put(&m->jobs, to->id, kept_job(&fresh));
         return;
     }
+    kept_record_take(&job_row_fields, FIELD_PROGRESS | FIELD_END, job, to);
     if (change->redefined)
-        redefine_job(job, to);
-    job->version = to->version;
-    job->state = to->state;
-    job->priority = to->priority;
-    job->finished_ms = to->finished_ms;
-    job->last_exec = to->last_exec;
+        kept_record_take(&job_row_fields, FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK, job, to);
     kept_text_append(&job->trail, change->step);
 }
 

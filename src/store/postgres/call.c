@@ -273,7 +273,9 @@ void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups
         const struct field *field = &fields->items[i];
         if (!field_is_in(field, groups))
             continue;
-        if (field->kind == FIELD_TEXT)
+        if (field_is_nulled(field, FIELD_NULLED | FIELD_NULLED_PG, record))
+            pg_null(use);
+        else if (field->kind == FIELD_TEXT)
             pg_text(use, field_text(field, record));
         else if (field->kind == FIELD_BOOL)
             pg_bool(use, field_number(field, record) != 0);

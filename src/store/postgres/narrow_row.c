@@ -2,13 +2,23 @@
 #include "job/record/record_fields.h"
 #include "store/usage_text.h"
 
+/* What a row does not tell is usual: "&& …" for each such field. */
+#define IS_USUAL(record, member, column, group, ...)                                               \
+    IS_USUAL_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define IS_USUAL_OF(value, groups, kind, min, max, usual)                                          \
+    &&(((groups)&FIELD_TOLD) != 0 || IS_##kind(value, usual))
+#define IS_FIELD_U64(value, usual) (value) == (usual)
+#define IS_FIELD_I64 IS_FIELD_U64
+#define IS_FIELD_U32 IS_FIELD_U64
+#define IS_FIELD_I32 IS_FIELD_U64
+#define IS_FIELD_ENUM IS_FIELD_U64
+#define IS_FIELD_BOOL IS_FIELD_U64
+#define IS_FIELD_TEXT(value, usual) (value).len == 0
+
 bool plain_job(const struct job_change *change)
 {
     const struct job_rec *job = &change->job;
-    return change->kind == CHANGE_INSERT && job->version == 1 && job->state == JOB_ACTIVE &&
-           job->finished_ms == 0 && job->changed_ms == 0 &&
-           job->name.len + job->team.len + job->tags.len + job->payload.len == 0 &&
-           !job_has_indexed(job);
+    return change->kind == CHANGE_INSERT JOB_ROW_FIELDS(IS_USUAL, job) && !job_has_indexed(job);
 }
 
 bool plain_exec(const struct exec_rec *exec)

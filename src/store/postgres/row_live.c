@@ -4,7 +4,7 @@
  * PostgreSQL some 60 ns, and us a copy. So a column is NULL where it has what nearly every row has
  * there; the queries and this file agree on what that is. */
 #include "base/when.h"
-#include "job/spec.h"
+#include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
 
@@ -63,6 +63,20 @@ bool postgres_row_live(struct row *row, struct exec_rec *exec)
     return row_makes_sense(row);
 }
 
+/* Behind what is told of every row: the others, as the form `sparse` of load_jobs has them. */
+#define READ_RARE(record, member, column, group, ...)                                              \
+    READ_RARE_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define READ_RARE_OF(member, groups, kind, min, max, usual)                                        \
+    if (((groups)&FIELD_TOLD) == 0 && ((groups)&FIELD_ROW) != 0)                                   \
+        READ_##kind(member, usual, min, max);
+#define READ_FIELD_U64(member, usual, min, max) member = row_range_or(row, usual, min, max)
+#define READ_FIELD_I64 READ_FIELD_U64
+#define READ_FIELD_U32 READ_FIELD_U64
+#define READ_FIELD_I32 READ_FIELD_U64
+#define READ_FIELD_ENUM READ_FIELD_U64
+#define READ_FIELD_BOOL READ_FIELD_U64
+#define READ_FIELD_TEXT(member, ...) member = row_text_or_null(row)
+
 bool postgres_row_live_job(struct row *row, struct job_rec *job)
 {
     *job = (struct job_rec){0};
@@ -72,13 +86,7 @@ bool postgres_row_live_job(struct row *row, struct job_rec *job)
     job->created_ms = row_ms(row);
     job->last_exec = row_u64(row);
     job->spec = row_text(row);
-    job->state = (enum job_state)row_range_or(row, JOB_ACTIVE, JOB_NONE + 1, JOB_STATES - 1);
     job->priority = priority_or_default(row);
-    job->version = (uint32_t)row_range_or(row, 1, 0, UINT32_MAX);
-    job->name = row_text_or_null(row);
-    job->team = row_text_or_null(row);
-    job->tags = row_text_or_null(row);
-    job->finished_ms = ms_or(row, 0);
-    job->changed_ms = ms_or(row, 0);
+    JOB_ROW_FIELDS(READ_RARE, job)
     return row_makes_sense(row);
 }

@@ -120,27 +120,29 @@ bool row_rejected(struct row *row, struct rejected_rec *rec)
     return row_record(row, &rejected_fields, rec);
 }
 
-/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
+/* ---- those that a start reads very many of: straight-line code of the same lists */
+
+#define READ(record, member, column, group, ...) READ_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define READ_OF(member, groups, kind, min, max, usual)                                             \
+    if (((groups)&FIELD_ROW) != 0)                                                                 \
+        READ_##kind(member, groups, min, max);
+#define READ_FIELD_U64(member, groups, min, max) member = row_range(row, min, max)
+#define READ_FIELD_I64 READ_FIELD_U64
+#define READ_FIELD_U32 READ_FIELD_U64
+#define READ_FIELD_I32 READ_FIELD_U64
+#define READ_FIELD_ENUM READ_FIELD_U64
+#define READ_FIELD_BOOL READ_FIELD_U64
+#define READ_FIELD_TEXT(member, groups, min, max)                                                  \
+    member = ((groups)&FIELD_NULLED) != 0 ? row_text_or_null(row) : row_text(row)
 
 bool row_job(struct row *row, struct job_rec *job)
 {
     *job = (struct job_rec){0};
-    job->id = row_id(row);
-    job->version = row_u32(row);
-    job->state = (enum job_state)row_range(row, JOB_NONE + 1, JOB_STATES - 1);
-    job->name = row_text_or_null(row);
-    job->queue = row_text(row);
-    job->owner = row_text(row);
-    job->team = row_text(row);
-    job->tags = row_text(row);
-    job->priority = row_i32(row);
-    job->created_ms = row_ms(row);
-    job->finished_ms = row_ms(row);
-    job->changed_ms = row_ms(row);
-    job->last_exec = row_u64(row);
-    job->spec = row_text(row);
+    JOB_ROW_FIELDS(READ, job)
     return row_makes_sense(row);
 }
+
+/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
 bool row_exec(struct row *row, struct exec_rec *exec)
 {

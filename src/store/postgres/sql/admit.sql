@@ -1,10 +1,10 @@
 -- admit.sql - what a turn asks before it decides.
 
 -- name: find_job
-SELECT * FROM belfry.job_row WHERE id = $1::bigint;
+SELECT {job_row.row.columns} FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_met
-SELECT {dependency.columns d}, j.*
+SELECT {dependency.columns d}, {job_row.row.columns j}
 FROM belfry.dependency d
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = d.upstream OFFSET 0) j
 WHERE d.dependant = $1::bigint AND d.state = {DEPENDENCY_MET} ORDER BY d.upstream;
@@ -15,7 +15,7 @@ UNION ALL
 SELECT * FROM belfry.history_rec WHERE id = $1::bigint;
 
 -- name: find_job_of_exec
-SELECT j.* FROM (
+SELECT {job_row.row.columns j} FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
@@ -86,7 +86,7 @@ ORDER BY id DESC LIMIT 1;
 -- name: due
 -- $1 after (moment, id), until; then which partitions and how many rows. The comparison of pairs is
 -- one that PostgreSQL's index knows.
-SELECT l.*, j.* FROM (
+SELECT l.*, {job_row.row.columns j} FROM (
     SELECT id FROM belfry.live
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)

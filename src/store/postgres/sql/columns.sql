@@ -1,24 +1,6 @@
 -- columns.sql - the columns of each record, with the types of parameters, and sets of states, once.
 -- store/sql/statement.h tells how statements name them.
 
--- columns: job
--- In the order of row_job (store/sql/row.c).
-id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec, spec
-
--- columns: job_change
--- Written by every change of a job.
-id bigint key, version bigint, state bigint, priority bigint, finished_ms bigint, last_exec bigint
-
--- columns: job_edit
--- Written by an edit besides, and by nothing else.
-id bigint key, queue text, team text, tags text, changed_ms bigint, spec text, payload text
-
--- columns: plain_job
--- In the order of those that are made with nothing but the usual (narrow_row.h), which stands last.
-id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec, finished_ms, changed_ms,
-    told, version, state, team, tags, payload
-
 -- columns: exec
 -- Executions in both tables, in the order of row_exec.
 {exec_birth}, {exec_progress}, error text

@@ -1,25 +1,25 @@
 -- commit.sql - jobs, executions and attempts of a turn.
 
 -- name: insert_jobs
-INSERT INTO belfry.job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
-    finished_ms, last_exec, changed_ms, trail, spec, payload{, job_indexed.columns}, first_exec,
-    told)
+INSERT INTO belfry.job ({job_row.columns}{, job_indexed.columns}, first_exec, told)
 SELECT n.*, last_exec, 0
 FROM unnest($1::belfry.new_job[]{, job_indexed.arrays 2}) n;
 
 -- name: insert_plain_jobs
-INSERT INTO belfry.job ({plain_job.columns})
-SELECT id, created_ms, last_exec, last_exec, priority, queue, owner, step, spec, 0, 0, 0, 1,
-    {JOB_ACTIVE}, '', '', ''
+-- Those with nothing but the usual: see narrow_row.h.
+INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec,
+    told, {job_row.rare})
+SELECT id, created_ms, last_exec, last_exec, priority, queue, owner, step, spec, 0, {job_row.usual}
 FROM unnest($1::belfry.plain_job[]);
 
 -- name: insert_alike_jobs
 -- The same for many that differ by their ids ($7, and $8 of their executions) alone: see
 -- grouped_rows.h. Two unnest side by side go in step, and make no table of their rows first as they
 -- do in FROM.
-INSERT INTO belfry.job ({plain_job.columns})
+INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec,
+    told, {job_row.rare})
 SELECT n.id, $1::bigint, n.exec_id, n.exec_id, $2::bigint, $3::text, $4::text, $5::text, $6::text,
-    0, 0, 0, 1, {JOB_ACTIVE}, '', '', ''
+    0, {job_row.usual}
 FROM (SELECT unnest($7::bigint[]) AS id, unnest($8::bigint[]) AS exec_id) n;
 
 -- name: update_jobs
@@ -27,12 +27,13 @@ FROM (SELECT unnest($7::bigint[]) AS id, unnest($8::bigint[]) AS exec_id) n;
 -- of this one. (What stands right of an = is the row before the update.)
 WITH changed AS (
     UPDATE belfry.job j
-    SET {job_change.set n},
+    SET {job_row.progress+end.set n},
         trail = j.trail || coalesce((SELECT h.job_step FROM belfry.history h
             WHERE h.id = j.last_exec AND j.last_exec <> j.told), '') || n.step,
         told = coalesce((SELECT h.id FROM belfry.history h
             WHERE h.id = j.last_exec AND h.job_state IS NOT NULL), j.told)
-    FROM unnest({job_change.arrays 2}, $8::text[]) n ({job_change.columns}, step)
+    FROM unnest($2::text[], {job_row.key+progress+end.arrays 3})
+        n (step, {job_row.key+progress+end.columns})
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = n.id OFFSET 0) f
     WHERE j.ctid = f.at
     RETURNING 1)
@@ -42,9 +43,9 @@ SELECT {met_all} FROM changed;
 -- Behind update_jobs: what an edit changes and nothing else does.
 WITH changed AS (
     UPDATE belfry.job j
-    SET {job_edit.set n}{, job_indexed.set n}
-    FROM unnest({job_edit.arrays 2}{, job_indexed.arrays 9})
-        n ({job_edit.columns}{, job_indexed.columns})
+    SET {job_row.edit+document+bulk.set n}{, job_indexed.set n}
+    FROM unnest({job_row.key+edit+document+bulk.arrays 2}{, job_indexed.arrays +})
+        n ({job_row.key+edit+document+bulk.columns}{, job_indexed.columns})
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = n.id OFFSET 0) f
     WHERE j.ctid = f.at
     RETURNING 1)

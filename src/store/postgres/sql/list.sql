@@ -18,9 +18,9 @@ ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1
 ORDER BY id DESC LIMIT :limit
 
 -- token: job.listed
--- As view job_row has them, with the window in front.
+-- As view job_row has them, with the window in front, and in the order of JOB_ROW_FIELDS.
 j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
-    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.last_exec, j.changed_ms,
         j.spec
 
 -- token: job.end

@@ -64,9 +64,8 @@ ORDER BY id LIMIT $5::bigint;
 
 -- name: load_jobs
 -- Those of a page, in runs from one number to another. NULL as above.
-SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec, nullif(j.state, {JOB_ACTIVE}),
-    nullif(j.priority, {SPEC_PRIORITY_DEFAULT}), nullif(j.version, 1), j.name, nullif(j.team, ''),
-    nullif(j.tags, ''), nullif(j.finished_ms, 0), nullif(j.changed_ms, 0)
+SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec,
+    nullif(j.priority, {SPEC_PRIORITY_DEFAULT}), {job_row.row.sparse j}
 FROM unnest($1::bigint[], $2::bigint[]) r (first, last)
 JOIN belfry.job j ON j.id BETWEEN r.first AND r.last;
 

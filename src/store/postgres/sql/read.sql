@@ -1,7 +1,7 @@
 -- read.sql - one thing, or all of a kind, for readers.
 
 -- name: read_job
-SELECT {job.columns}, payload, trail
+SELECT {job_row.row.columns}, payload, trail
 FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live

@@ -1,22 +1,6 @@
 -- columns.sql - the columns of each record, and sets of states, once. store/sql/statement.h tells
 -- how statements name them.
 
--- columns: job
--- In the order of row_job (store/sql/row.c).
-{job_head}, spec
-
--- columns: job_head
-id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec
-
--- columns: job_change
--- Written by every change of a job.
-id key, version, state, priority, finished_ms, last_exec
-
--- columns: job_edit
--- Written by an edit besides, and by nothing else.
-id key, queue, team, tags, changed_ms, spec, payload
-
 -- columns: exec
 -- Executions in both tables, in the order of row_exec.
 {exec_birth}, {exec_progress}, error

@@ -1,10 +1,8 @@
 -- commit.sql - jobs, executions and attempts of a turn.
 
 -- name: insert_job
-INSERT INTO job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
-    finished_ms, last_exec, first_exec, changed_ms, trail, spec, payload{, job_indexed.columns})
-VALUES (:id, :version, :state, :name, :queue, :owner, :team, :tags, :priority, :created_ms,
-    :finished_ms, :last_exec, :last_exec, :changed_ms, :step, :spec, :payload{, job_indexed.values});
+INSERT INTO job ({job_row.head.columns}, first_exec, trail, spec, payload{, job_indexed.columns})
+VALUES ({job_row.head.values}, :last_exec, :step, :spec, :payload{, job_indexed.values});
 
 -- name: insert_document
 INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
@@ -13,7 +11,7 @@ INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
 -- Touches no indexed column. An end that was told by the newest execution's row so far becomes part
 -- of this one. (What stands right of an = is the row before the update.)
 UPDATE job
-SET {job_change.set :},
+SET {job_row.progress+end.set :},
     trail = trail || coalesce((SELECT h.job_step FROM history h
         WHERE h.id = last_exec AND last_exec <> told), '') || :step,
     told = coalesce((SELECT h.id FROM history h
@@ -23,7 +21,7 @@ WHERE id = :id;
 -- name: redefine_job
 -- Beside update_job, in the same turn: what an edit changes and nothing else does.
 UPDATE job
-SET {job_edit.set :}{, job_indexed.set :}
+SET {job_row.edit+document+bulk.set :}{, job_indexed.set :}
 WHERE id = :id;
 
 -- name: delete_document
