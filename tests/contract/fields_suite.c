@@ -202,3 +202,113 @@ PROMISE(whatever_is_special_about_a_job_is_kept)
         assert_job(w, &change);
     }
 }
+
+/* ---- executions */
+
+enum {
+    EXEC_TOLD = FIELD_LIVE | FIELD_MARK,            /* while it is not over, and … */
+    EXEC_KEPT = FIELD_LIVE | FIELD_END | FIELD_BULK /* … when it is */
+};
+
+static struct exec_change filled_exec(struct world *w, enum exec_state state, unsigned groups)
+{
+    struct job_change job = new_job(w);
+    struct exec_change change = new_exec(w, &job, state);
+    fill(w, &exec_fields, groups & ~(unsigned)FIELD_KEY, 0, &change.exec);
+    change.exec.id = world_id(w);
+    change.exec.job_id = job.job.id;
+    change.exec.state = state;
+    change.exec.trail = (struct str){0};
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    return change;
+}
+
+static void commit_exec(struct world *w, const struct exec_change *change)
+{
+    world_commit(w, (struct delta){.execs = change, .exec_count = 1});
+}
+
+/* However it is asked for: alone, by its job, in lists and at a start. */
+static void assert_live(struct world *w, const struct exec_rec *want)
+{
+    struct exec_rec got = read_exec(w, want->id);
+    assert_same(&exec_fields, EXEC_TOLD, &got, want);
+    struct question q = {.kind = ASK_EXEC, .id = want->id};
+    world_admit(w, &q);
+    assert_non_null(q.answer.exec);
+    assert_same(&exec_fields, EXEC_TOLD, q.answer.exec, want);
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, INT64_MAX, &l), RC_OK);
+    size_t at = 0;
+    while (at < l.execs.len && l.execs.items[at].id != want->id)
+        at++;
+    assert_true(at < l.execs.len);
+    assert_same(&exec_fields, EXEC_TOLD, &l.execs.items[at], want);
+}
+
+PROMISE(every_field_of_an_execution_is_kept_while_it_lives)
+{
+    struct world *w = *state;
+    struct exec_change change = filled_exec(w, EXEC_QUEUED, EXEC_TOLD);
+    commit_exec(w, &change);
+    assert_live(w, &change.exec);
+    change.kind = CHANGE_UPDATE;
+    fill(w, &exec_fields, FIELD_PROGRESS | FIELD_ERROR | FIELD_MARK, 100, &change.exec);
+    change.exec.state = EXEC_RUNNING;
+    commit_exec(w, &change);
+    assert_live(w, &change.exec);
+    change.moved = true;
+    fill(w, &exec_fields, FIELD_MOVED, 200, &change.exec);
+    commit_exec(w, &change);
+    assert_live(w, &change.exec);
+}
+
+PROMISE(every_field_of_an_execution_is_kept_when_it_is_over)
+{
+    struct world *w = *state;
+    struct exec_change change = filled_exec(w, EXEC_RUNNING, EXEC_TOLD);
+    commit_exec(w, &change);
+    change.kind = CHANGE_FINISH;
+    fill(w, &exec_fields, FIELD_PROGRESS | FIELD_ERROR | FIELD_END | FIELD_BULK, 100, &change.exec);
+    change.exec.state = EXEC_FAILED;
+    commit_exec(w, &change);
+    struct exec_rec got = read_exec(w, change.exec.id);
+    assert_same(&exec_fields, EXEC_KEPT, &got, &change.exec);
+    change = filled_exec(w, EXEC_SKIPPED, EXEC_KEPT);
+    commit_exec(w, &change);
+    got = read_exec(w, change.exec.id);
+    assert_same(&exec_fields, EXEC_KEPT, &got, &change.exec);
+}
+
+static struct exec_change usual_exec(struct world *w)
+{
+    struct exec_change change = filled_exec(w, EXEC_RUNNING, FIELD_LIVE);
+    fill_usual(&exec_fields, &change.exec);
+    return change;
+}
+
+/* What is rare may be what a row begins with, or come later and go again. */
+PROMISE(whatever_is_special_about_an_execution_is_kept)
+{
+    struct world *w = *state;
+    for (size_t i = 0; i < exec_fields.len; i++) {
+        const struct fields one = {sizeof(struct exec_rec), &exec_fields.items[i], 1};
+        bool steps = field_is_in(one.items, FIELD_PROGRESS);
+        struct exec_change change = usual_exec(w);
+        struct exec_change usual = change;
+        if ((one.items->groups & FIELD_TOLD) != 0 || !field_is_in(one.items, FIELD_LIVE))
+            continue;
+        fill(w, &one, FIELD_ANY, 7, &change.exec);
+        if (one.items->kind == FIELD_BOOL)
+            field_set_number(one.items, &change.exec, one.items->usual == 0);
+        commit_exec(w, &change);
+        assert_live(w, &change.exec);
+        if (!steps)
+            continue;
+        usual.kind = change.kind = CHANGE_UPDATE;
+        commit_exec(w, &usual);
+        assert_live(w, &usual.exec);
+        commit_exec(w, &change);
+        assert_live(w, &change.exec);
+    }
+}

@@ -133,12 +133,9 @@ static void keep_exec(struct table *t, const struct exec_change *change)
                 (str_eq(change->exec.queue, old->queue) && change->exec.slot_ms == old->slot_ms &&
                  change->exec.priority == old->priority));
     assert_true(is_over == exec_is_final(change->exec.state));
-    struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
-    exec->queue = arena_str(&t->arena, exec->queue);
-    exec->result = arena_str(&t->arena, exec->result);
-    exec->payload = old != NULL ? old->payload : arena_str(&t->arena, exec->payload);
-    exec->error = arena_str(&t->arena, exec->error);
-    exec->charged = arena_str(&t->arena, exec->charged);
+    struct exec_rec *exec = copy_record(t, &exec_fields, &change->exec);
+    if (old != NULL)
+        exec->payload = old->payload;
     exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
     map_put(is_over ? &t->history : &t->live, exec->id, exec);
     table_saw(t, exec->id);

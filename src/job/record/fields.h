@@ -44,10 +44,17 @@ enum field_group {
     FIELD_BULK = 1 << 5,     /* written with the others, read by statements that ask for it */
     FIELD_ASIDE = 1 << 6,    /* has parameters, or statements, of its own */
     FIELD_END = 1 << 7,      /* what is known when it is over */
+    FIELD_TRAIL = 1 << 8,    /* grows by the steps of changes */
+    FIELD_MOVED = 1 << 9,    /* of BIRTH, but an edit changes it */
+    FIELD_ERROR = 1 << 10,   /* as PROGRESS, but an empty one keeps what is there */
+    FIELD_MARK = 1 << 11,    /* as PROGRESS, but gone with the end */
+    FIELD_FOUND = 1 << 12,   /* no column: queries find out */
 
+    /* What many statements have in common: all of a job in front of its trail, … */
     FIELD_HEAD = FIELD_KEY | FIELD_BIRTH | FIELD_PROGRESS | FIELD_EDIT | FIELD_END,
-    /* What a row has that is read as a record. */
-    FIELD_ROW = FIELD_HEAD | FIELD_DOCUMENT,
+    FIELD_LIVE = FIELD_BIRTH | FIELD_PROGRESS | FIELD_ERROR, /* … and of an execution. */
+    /* What is read as a record, by position. */
+    FIELD_ROW = FIELD_HEAD | FIELD_LIVE | FIELD_DOCUMENT | FIELD_FOUND | FIELD_MARK,
 
     /* Beside those: */
     FIELD_TOLD = 1 << 16,     /* has a value of its own in nearly every row; the others are rare:
@@ -91,6 +98,16 @@ struct fields {
 #define F_BOOL FIELD_BOOL, 0, 1, 0
 #define F_BOOL_USUALLY(usual) FIELD_BOOL, 0, 1, usual
 #define F_TEXT FIELD_TEXT, 0, 0, 0
+
+/* For straight-line code of a list: FIELD_IS_USUAL(kind)(member, usual). */
+#define FIELD_IS_USUAL(kind) IS_##kind
+#define IS_FIELD_U64(member, usual) ((member) == (usual))
+#define IS_FIELD_I64(member, usual) ((member) == (usual))
+#define IS_FIELD_U32(member, usual) ((member) == (usual))
+#define IS_FIELD_I32(member, usual) ((member) == (usual))
+#define IS_FIELD_ENUM(member, usual) ((member) == (usual))
+#define IS_FIELD_BOOL(member, usual) ((member) == (usual))
+#define IS_FIELD_TEXT(member, usual) ((member).len == 0)
 
 /* Numbers beyond INT64_MAX, which databases do not have, are taken for that. */
 int64_t field_number(const struct field *field, const void *record);

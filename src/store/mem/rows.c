@@ -5,42 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXEC_TEXTS = 6 };
-
 /* A str promises not to write, but these bytes are ours. */
 static char *owned(struct str text)
 {
     char *ptr;
     memcpy(&ptr, &text.ptr, sizeof ptr);
     return ptr;
-}
-
-static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
-{
-    ret_texts[0] = &exec->queue;
-    ret_texts[1] = &exec->result;
-    ret_texts[2] = &exec->error;
-    ret_texts[3] = &exec->trail;
-    ret_texts[4] = &exec->payload;
-    ret_texts[5] = &exec->charged;
-}
-
-static void keep_texts(struct str *texts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        *texts[i] = kept_text(*texts[i]);
-}
-
-static void free_texts(struct str *texts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        kept_text_free(texts[i]);
-}
-
-static void copy_texts(struct arena *arena, struct str *texts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        *texts[i] = arena_str(arena, *texts[i]);
 }
 
 void kept_texts(const struct fields *fields, void *record)
@@ -90,15 +60,6 @@ void kept_record_free(const struct fields *fields, void *record)
     free(record);
 }
 
-struct exec_rec *kept_exec(const struct exec_rec *exec)
-{
-    struct str *texts[EXEC_TEXTS];
-    struct exec_rec *kept = mem_dup(exec, sizeof *exec);
-    exec_texts(kept, texts);
-    keep_texts(texts, EXEC_TEXTS);
-    return kept;
-}
-
 struct str tally_name(const struct tally *row, char *bytes)
 {
     const int64_t numbers[] = {row->scope, row->hour, row->end, row->bucket};
@@ -115,16 +76,6 @@ struct tally *kept_tally(const struct tally *row)
     *kept = *row;
     kept->key = kept_text(row->key);
     return kept;
-}
-
-void kept_exec_free(struct exec_rec *exec)
-{
-    struct str *texts[EXEC_TEXTS];
-    if (exec == NULL)
-        return;
-    exec_texts(exec, texts);
-    free_texts(texts, EXEC_TEXTS);
-    free(exec);
 }
 
 void kept_tally_free(struct tally *row)
@@ -160,9 +111,7 @@ struct job_rec copy_job(struct arena *arena, struct job_rec job)
 
 struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
 {
-    struct str *texts[EXEC_TEXTS];
-    exec_texts(&exec, texts);
-    copy_texts(arena, texts, EXEC_TEXTS);
+    fields_copy(&exec_fields, &exec, arena);
     return exec;
 }
 

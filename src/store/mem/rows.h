@@ -1,8 +1,8 @@
 /* rows.h - records that own their text, and copies of them.
  *
  * A record in a delta borrows its text from the turn; a record in the memory store must live on.
- * These calls name the texts of each kind of record once, so that keeping, freeing and copying
- * cannot disagree about them. */
+ * Keeping, freeing and copying go by the list of its fields, so that they cannot disagree about its
+ * texts. */
 #pragma once
 #include "job/record/record_fields.h"
 #include "store/store.h"
@@ -31,6 +31,7 @@ void kept_record_take(const struct fields *fields, unsigned groups, void *record
     }
 
 KEPT_RECORD_OF(job, &job_row_fields)
+KEPT_RECORD(exec)
 KEPT_RECORD(queue)
 KEPT_RECORD(team)
 KEPT_RECORD(rate)
@@ -44,7 +45,6 @@ KEPT_RECORD(operation)
 KEPT_RECORD(permit)
 KEPT_RECORD(rejected)
 
-struct exec_rec *kept_exec(const struct exec_rec *exec);
 /* Room for the key of a tally: numbers and a name. */
 enum { TALLY_KEY_MAX = 256 };
 
@@ -53,7 +53,6 @@ struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);
 struct claim *kept_claim(const struct claim *claim);
-void kept_exec_free(struct exec_rec *exec);
 void kept_tally_free(struct tally *row);
 void kept_claim_free(struct claim *claim);
 

@@ -55,8 +55,8 @@ static void put_indexed(struct pg_call *use, const struct job_rec *job)
 static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
     struct pg_call *use = pg_call(pg, Q_INSERT_JOBS);
-    pg_records(use, PG_NEW_JOB, pg_types(pg, "", &job_row_fields, FIELD_ANY), count);
-    pg_columns(use, pg_types(pg, "", &job_indexed_fields, FIELD_ANY), count);
+    pg_records(use, PG_NEW_JOB, pg_types(pg, "", &job_row_fields, FIELD_ANY, ""), count);
+    pg_columns(use, pg_types(pg, "", &job_indexed_fields, FIELD_ANY, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         struct job_rec job = delta->jobs[i].job;
         if (!is_special(&delta->jobs[i]))
@@ -98,7 +98,7 @@ static void update_jobs(struct pg *pg, const struct delta *delta, size_t count)
     enum { GROUPS = FIELD_KEY | FIELD_PROGRESS | FIELD_END };
     struct pg_call *use = pg_call(pg, Q_UPDATE_JOBS);
     pg_u64(use, count);
-    pg_columns(use, pg_types(pg, "t", &job_row_fields, GROUPS), count);
+    pg_columns(use, pg_types(pg, "t", &job_row_fields, GROUPS, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         if (!is_updated(&delta->jobs[i]))
             continue;
@@ -111,9 +111,9 @@ static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count
 {
     enum { GROUPS = FIELD_KEY | FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK };
     struct pg_call *use = pg_call(pg, Q_REDEFINE_JOBS);
-    const char *types = pg_types(pg, "", &job_row_fields, GROUPS);
+    const char *types = pg_types(pg, "", &job_row_fields, GROUPS, "");
     pg_u64(use, count);
-    pg_columns(use, pg_types(pg, types, &job_indexed_fields, FIELD_ANY), count);
+    pg_columns(use, pg_types(pg, types, &job_indexed_fields, FIELD_ANY, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
         if (!is_redefined(&delta->jobs[i]))

@@ -1,44 +1,10 @@
 -- columns.sql - the columns of each record, with the types of parameters, and sets of states, once.
 -- store/sql/statement.h tells how statements name them.
 
--- columns: exec
--- Executions in both tables, in the order of row_exec.
-{exec_birth}, {exec_progress}, error text
-
--- columns: exec_birth
--- Of these only an edit of the job changes any.
-id bigint key, job_id bigint, queue text, priority bigint, retry_of bigint, first boolean,
-    origin bigint, slot_ms bigint, nominal_ms bigint, created_ms bigint
-
--- columns: exec_moved
--- Those that it changes.
-id bigint key, queue text, priority bigint, slot_ms bigint, nominal_ms bigint
-
--- columns: exec_progress
--- Written by every step.
-state bigint, due_ms bigint, ready_ms bigint, started_ms bigint, attempts bigint, lost bigint,
-    returned bigint, late boolean, sla_since_ms bigint, sla_extra_ms bigint, sla_marks bigint,
-    token bigint, worker_id bigint, effect_done boolean
-
--- columns: exec_end
--- Of executions that have ended.
-finished_ms bigint, result text, slot_last_ms bigint, slot_count bigint
-
--- columns: exec_recorded
--- An execution that enters history with its whole trail.
-{exec}, trail text, {exec_end}
-
 -- columns: exec_last
 -- The end of its job, and its last attempt, in the row of an execution that has ended.
 job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_started_ms,
     attempt_ended_ms, attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail
-
--- columns: usual
--- Where most executions have the same, which is exec.usual.
-sla_marks, origin, first, late, effect_done, error
-
--- token: exec.usual
-0, {ORIGIN_ONCE}, true, false, false, ''
 
 -- columns: alike
 -- Executions of a group have these in common (grouped_rows.h), …

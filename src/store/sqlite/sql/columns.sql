@@ -1,27 +1,6 @@
 -- columns.sql - the columns of each record, and sets of states, once. store/sql/statement.h tells
 -- how statements name them.
 
--- columns: exec
--- Executions in both tables, in the order of row_exec.
-{exec_birth}, {exec_progress}, error
-
--- columns: exec_birth
--- Of these only an edit of the job changes any.
-id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms
-
--- columns: exec_moved
--- Those that it changes.
-id key, queue, priority, slot_ms, nominal_ms
-
--- columns: exec_progress
--- Written by every step.
-state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-    sla_marks, token, worker_id, effect_done
-
--- columns: exec_end
--- Of executions that have ended.
-finished_ms, result, slot_last_ms, slot_count
-
 -- columns: exec_last
 -- The end of its job, and its last attempt, in the row of an execution that has ended.
 job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_started_ms,

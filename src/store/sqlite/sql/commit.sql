@@ -28,8 +28,8 @@ WHERE id = :id;
 DELETE FROM document WHERE job_id = :job_id;
 
 -- name: insert_live
-INSERT INTO live ({exec.columns}, trail, unseen, proven)
-VALUES ({exec.values}, :step, :unseen, :proven);
+INSERT INTO live ({exec.live+trail+mark.columns})
+VALUES ({exec.live.values}, :step, {exec.mark.values});
 
 -- name: insert_payload
 INSERT INTO exec_payload (exec_id, payload) VALUES (:exec_id, :payload);
@@ -38,14 +38,14 @@ INSERT INTO exec_payload (exec_id, payload) VALUES (:exec_id, :payload);
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
 -- while the next one waits.
 UPDATE live
-SET {exec_progress.set :}, error = iif(:error = '', error, :error), trail = trail || :step,
-    unseen = :unseen, proven = :proven, charged = NULL
+SET {exec.progress.set :}, error = iif(:error = '', error, :error), trail = trail || :step,
+    {exec.mark.set :}, charged = NULL
 WHERE id = :id;
 
 -- name: move_live
 -- Beside update_live, when the job was edited: what an execution is born with otherwise.
 UPDATE live
-SET {exec_moved.set :}
+SET {exec.moved.set :}
 WHERE id = :id;
 
 -- name: charge_live
@@ -56,16 +56,16 @@ UPDATE live SET charged = :charged WHERE id = :id;
 -- A plain insert that fetches the trail: INSERT … SELECT takes half as many instructions again,
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
-INSERT INTO history ({exec.columns}, trail, {exec_end.columns}, {exec_last.columns})
-VALUES ({exec.values}, (SELECT trail FROM live WHERE id = :id) || :step, {exec_end.values},
-    {exec_last.values});
+INSERT INTO history ({exec.live+trail+end+bulk.columns}, {exec_last.columns})
+VALUES ({exec.live.values}, (SELECT trail FROM live WHERE id = :id) || :step,
+    {exec.end+bulk.values}, {exec_last.values});
 
 -- name: delete_live
 DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
-INSERT INTO history ({exec.columns}, trail, {exec_end.columns})
-VALUES ({exec.values}, :step, {exec_end.values});
+INSERT INTO history ({exec.live+trail+end+bulk.columns})
+VALUES ({exec.live.values}, :step, {exec.end+bulk.values});
 
 -- name: put_attempt
 -- REPLACE: a late success takes the place of the loss that was written down before it came.

@@ -68,18 +68,17 @@ CREATE TEMP VIEW job_row AS
 SELECT {job_row.row.columns}{, job_indexed.columns}
 FROM job_full;
 CREATE TEMP VIEW live_load AS
-SELECT {exec.columns},
+SELECT {exec.live.columns},
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
     CASE retry_of WHEN 0 THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
-    unseen, proven, charged
+    {exec.mark.columns}, charged
 FROM live;
 CREATE TEMP VIEW live_row AS
-SELECT {exec.columns}, finished_ms, slot_last_ms, slot_count,
-    own_payload, unseen, proven
+SELECT {exec.row.columns}
 FROM live_load;
 CREATE TEMP VIEW history_row AS
-SELECT {exec.columns}, finished_ms, slot_last_ms, slot_count,
+SELECT {exec.live+end.columns},
     CASE retry_of WHEN 0 THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload,
     0 AS unseen, 0 AS proven
