@@ -107,30 +107,17 @@ static void keep_job(struct table *t, const struct job_change *change)
     struct job_rec *job = map_get(&t->jobs, change->job.id);
     assert_int_equal(change->kind, job == NULL ? CHANGE_INSERT : CHANGE_UPDATE);
     if (job == NULL) {
-        job = table_copy(t, &change->job, sizeof *job);
-        job->name = arena_str(&t->arena, job->name);
-        job->queue = arena_str(&t->arena, job->queue);
-        job->owner = arena_str(&t->arena, job->owner);
-        job->tags = arena_str(&t->arena, job->tags);
-        job->spec = arena_str(&t->arena, job->spec);
-        job->payload = arena_str(&t->arena, job->payload);
+        job = copy_record(t, &job_row_fields, &change->job);
         map_put(&t->jobs, job->id, job);
         table_saw(t, job->id);
     }
     assert_true(!change->redefined || change->job.version > job->version);
-    if (change->redefined) {
-        job->version = change->job.version;
-        job->priority = change->job.priority;
-        job->changed_ms = change->job.changed_ms;
-        job->queue = arena_str(&t->arena, change->job.queue);
-        job->team = arena_str(&t->arena, change->job.team);
-        job->tags = arena_str(&t->arena, change->job.tags);
-        job->spec = arena_str(&t->arena, change->job.spec);
-        job->payload = arena_str(&t->arena, change->job.payload);
-    }
-    job->state = change->job.state;
-    job->finished_ms = change->job.finished_ms;
-    job->last_exec = change->job.last_exec;
+    unsigned groups = FIELD_PROGRESS | FIELD_END;
+    if (change->redefined)
+        groups |= FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK;
+    struct job_rec to = change->job;
+    fields_copy(&job_row_fields, &to, &t->arena);
+    fields_take(&job_row_fields, groups, job, &to);
     job->trail = table_join(t, job->trail, change->step);
 }
 
@@ -146,12 +133,9 @@ static void keep_exec(struct table *t, const struct exec_change *change)
                 (str_eq(change->exec.queue, old->queue) && change->exec.slot_ms == old->slot_ms &&
                  change->exec.priority == old->priority));
     assert_true(is_over == exec_is_final(change->exec.state));
-    struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
-    exec->queue = arena_str(&t->arena, exec->queue);
-    exec->result = arena_str(&t->arena, exec->result);
-    exec->payload = old != NULL ? old->payload : arena_str(&t->arena, exec->payload);
-    exec->error = arena_str(&t->arena, exec->error);
-    exec->charged = arena_str(&t->arena, exec->charged);
+    struct exec_rec *exec = copy_record(t, &exec_fields, &change->exec);
+    if (old != NULL)
+        exec->payload = old->payload;
     exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
     map_put(is_over ? &t->history : &t->live, exec->id, exec);
     table_saw(t, exec->id);

@@ -60,6 +60,38 @@ void field_set_text(const struct field *field, void *record, struct str text)
     memcpy((char *)record + field->offset, &text, sizeof text);
 }
 
+bool field_is_nulled(const struct field *field, unsigned nulled, const void *record)
+{
+    if ((field->groups & nulled) == 0)
+        return false;
+    return field->kind == FIELD_TEXT ? field_text(field, record).len == 0
+                                     : field_number(field, record) == field->usual;
+}
+
+static size_t kind_bytes(enum field_kind kind)
+{
+    switch (kind) {
+    case FIELD_U64:
+    case FIELD_I64: return sizeof(uint64_t);
+    case FIELD_U32:
+    case FIELD_I32:
+    case FIELD_ENUM: return sizeof(uint32_t);
+    case FIELD_BOOL: return sizeof(bool);
+    case FIELD_TEXT: break;
+    }
+    return sizeof(struct str);
+}
+
+void fields_take(const struct fields *fields, unsigned groups, void *record, const void *from)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field_is_in(field, groups))
+            memcpy((char *)record + field->offset, (const char *)from + field->offset,
+                   kind_bytes(field->kind));
+    }
+}
+
 void fields_copy(const struct fields *fields, void *record, struct arena *arena)
 {
     for (size_t i = 0; i < fields->len; i++) {

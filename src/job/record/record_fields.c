@@ -12,7 +12,7 @@
      : (kind) == FIELD_U32 || (kind) == FIELD_I32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)       \
                                                                           : sizeof(uint64_t))
 
-#define CHECK(type, member, column, group, kind, min, max)                                         \
+#define CHECK(type, member, column, group, kind, min, max, usual)                                  \
     static_assert(KIND_BYTES(kind) == sizeof(((struct type *)0)->member),                          \
                   #type "." #member " is not of kind " #kind);
 #define CHECK_FIELD(type, member, column, group, ...)                                              \
@@ -35,6 +35,8 @@ RECORD(calendar, calendar_rec, CALENDAR_FIELDS)
 RECORD(sla_event, sla_event_rec, SLA_EVENT_FIELDS)
 RECORD(letter, letter_rec, LETTER_FIELDS)
 RECORD(operation, operation_rec, OPERATION_FIELDS)
+RECORD(job_row, job_rec, JOB_ROW_FIELDS)
+RECORD(exec, exec_rec, EXEC_FIELDS)
 RECORD(attempt, attempt_rec, ATTEMPT_FIELDS)
 RECORD(dependency, dependency_rec, DEPENDENCY_FIELDS)
 RECORD(waiter, waiter_rec, WAITER_FIELDS)

@@ -83,16 +83,6 @@ void mem_raise_newest(struct mem_store *m, uint64_t id)
         p->newest_id = id;
 }
 
-static void redefine_job(struct job_rec *job, const struct job_rec *to)
-{
-    kept_text_set(&job->queue, to->queue);
-    kept_text_set(&job->team, to->team);
-    kept_text_set(&job->tags, to->tags);
-    kept_text_set(&job->spec, to->spec);
-    kept_text_set(&job->payload, to->payload);
-    job->changed_ms = to->changed_ms;
-}
-
 static void apply_job(const struct applying *a, const struct job_change *change)
 {
     struct mem_store *m = a->m;
@@ -104,64 +94,40 @@ static void apply_job(const struct applying *a, const struct job_change *change)
         map_put(&m->jobs, to->id, kept_job(&fresh));
         return;
     }
+    kept_record_take(&job_row_fields, FIELD_PROGRESS | FIELD_END, job, to);
     if (change->redefined)
-        redefine_job(job, to);
-    job->version = to->version;
-    job->state = to->state;
-    job->priority = to->priority;
-    job->finished_ms = to->finished_ms;
-    job->last_exec = to->last_exec;
+        kept_record_take(&job_row_fields, FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK, job, to);
     kept_text_append(&job->trail, change->step);
 }
+
+static const struct exec_rec no_exec;
 
 static void insert_exec(struct mem_store *m, const struct exec_change *change)
 {
     struct exec_rec fresh = change->exec;
+    bool ended = change->kind == CHANGE_RECORD;
     fresh.trail = change->step;
-    if (change->kind == CHANGE_INSERT) {
-        fresh.finished_ms = 0;
-        fresh.result = (struct str){0};
-    }
-    map_put(change->kind == CHANGE_INSERT ? &m->live : &m->history, fresh.id, kept_exec(&fresh));
+    fields_take(&exec_fields, ended ? FIELD_MARK : FIELD_END | FIELD_BULK, &fresh, &no_exec);
+    map_put(ended ? &m->history : &m->live, fresh.id, kept_exec(&fresh));
 }
 
 static void update_exec(struct mem_store *m, const struct exec_change *change)
 {
     const struct exec_rec *to = &change->exec;
     struct exec_rec *exec = map_get(&m->live, to->id);
-    if (change->moved) {
-        kept_text_set(&exec->queue, to->queue);
-        exec->priority = to->priority;
-        exec->slot_ms = to->slot_ms;
-        exec->nominal_ms = to->nominal_ms;
-    }
-    exec->state = to->state;
-    exec->due_ms = to->due_ms;
-    exec->ready_ms = to->ready_ms;
-    exec->started_ms = to->started_ms;
-    exec->attempts = to->attempts;
-    exec->lost = to->lost;
-    exec->returned = to->returned;
-    exec->unseen = change->kind == CHANGE_FINISH ? 0 : to->unseen;
-    exec->proven = change->kind != CHANGE_FINISH && to->proven;
+    bool ends = change->kind == CHANGE_FINISH;
+    kept_record_take(&exec_fields, FIELD_PROGRESS, exec, to);
+    kept_record_take(&exec_fields, FIELD_MARK, exec, ends ? &no_exec : to);
     exec->recharged = to->recharged;
     kept_text_set(&exec->charged, to->charged);
-    exec->late = to->late;
-    exec->sla_since_ms = to->sla_since_ms;
-    exec->sla_extra_ms = to->sla_extra_ms;
-    exec->sla_marks = to->sla_marks;
-    exec->token = to->token;
-    exec->worker_id = to->worker_id;
-    exec->effect_done = to->effect_done;
-    if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
-        kept_text_set(&exec->error, to->error);
     kept_text_append(&exec->trail, change->step);
-    if (change->kind != CHANGE_FINISH)
+    if (to->error.len > 0 || ends) /* else the last one is still true */
+        kept_record_take(&exec_fields, FIELD_ERROR, exec, to);
+    if (change->moved)
+        kept_record_take(&exec_fields, FIELD_MOVED, exec, to);
+    if (!ends)
         return;
-    exec->finished_ms = to->finished_ms;
-    exec->slot_last_ms = to->slot_last_ms;
-    exec->slot_count = to->slot_count;
-    kept_text_set(&exec->result, to->result);
+    kept_record_take(&exec_fields, FIELD_END | FIELD_BULK, exec, to);
     map_remove(&m->live, to->id);
     map_put(&m->history, to->id, exec);
 }

@@ -63,17 +63,18 @@ void pg_columns(struct pg_call *use, const char *types, size_t rows)
 }
 
 const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
-                     unsigned groups)
+                     unsigned groups, const char *behind)
 {
     size_t len = strlen(before);
-    char *types = arena_bytes(&pg->arena, len + fields->len + 1);
+    size_t last = strlen(behind) + 1;
+    char *types = arena_bytes(&pg->arena, len + fields->len + last);
     memcpy(types, before, len);
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
         if (field_is_in(field, groups))
             types[len++] = field->kind == FIELD_TEXT ? 't' : field->kind == FIELD_BOOL ? 'o' : 'i';
     }
-    types[len] = '\0';
+    memcpy(types + len, behind, last);
     return types;
 }
 
@@ -273,7 +274,9 @@ void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups
         const struct field *field = &fields->items[i];
         if (!field_is_in(field, groups))
             continue;
-        if (field->kind == FIELD_TEXT)
+        if (field_is_nulled(field, FIELD_NULLED | FIELD_NULLED_PG, record))
+            pg_null(use);
+        else if (field->kind == FIELD_TEXT)
             pg_text(use, field_text(field, record));
         else if (field->kind == FIELD_BOOL)
             pg_bool(use, field_number(field, record) != 0);

@@ -108,9 +108,9 @@ void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups
  * many will come. */
 void pg_columns(struct pg_call *use, const char *types, size_t rows);
 
-/* Such letters: these, and one for each field of the groups, which pg_record fills. */
+/* Such letters: one for each field of the groups, which pg_record fills, between these. */
 const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
-                     unsigned groups);
+                     unsigned groups, const char *behind);
 
 /* The same for the next parameter alone, an array of a composite type, whose fields are `types`.
  * Where rows have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for

@@ -120,62 +120,32 @@ bool row_rejected(struct row *row, struct rejected_rec *rec)
     return row_record(row, &rejected_fields, rec);
 }
 
-/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
+/* ---- those that a start reads very many of: straight-line code of the same lists */
+
+#define READ(record, member, column, group, ...) READ_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define READ_OF(member, groups, kind, min, max, usual)                                             \
+    if (((groups)&FIELD_ROW) != 0)                                                                 \
+        READ_##kind(member, groups, min, max);
+#define READ_FIELD_U64(member, groups, min, max) member = row_range(row, min, max)
+#define READ_FIELD_I64 READ_FIELD_U64
+#define READ_FIELD_U32 READ_FIELD_U64
+#define READ_FIELD_I32 READ_FIELD_U64
+#define READ_FIELD_ENUM READ_FIELD_U64
+#define READ_FIELD_BOOL READ_FIELD_U64
+#define READ_FIELD_TEXT(member, groups, min, max)                                                  \
+    member = ((groups)&FIELD_NULLED) != 0 ? row_text_or_null(row) : row_text(row)
 
 bool row_job(struct row *row, struct job_rec *job)
 {
     *job = (struct job_rec){0};
-    job->id = row_id(row);
-    job->version = row_u32(row);
-    job->state = (enum job_state)row_range(row, JOB_NONE + 1, JOB_STATES - 1);
-    job->name = row_text_or_null(row);
-    job->queue = row_text(row);
-    job->owner = row_text(row);
-    job->team = row_text(row);
-    job->tags = row_text(row);
-    job->priority = row_i32(row);
-    job->created_ms = row_ms(row);
-    job->finished_ms = row_ms(row);
-    job->changed_ms = row_ms(row);
-    job->last_exec = row_u64(row);
-    job->spec = row_text(row);
+    JOB_ROW_FIELDS(READ, job)
     return row_makes_sense(row);
 }
 
 bool row_exec(struct row *row, struct exec_rec *exec)
 {
     *exec = (struct exec_rec){0};
-    exec->id = row_id(row);
-    exec->job_id = row_id(row);
-    exec->queue = row_text(row);
-    exec->priority = row_i32(row);
-    exec->retry_of = row_u64(row);
-    exec->first = row_bool(row);
-    exec->origin = (enum origin)row_range(row, 0, ORIGINS - 1);
-    exec->slot_ms = row_ms(row);
-    exec->nominal_ms = row_ms(row);
-    exec->created_ms = row_ms(row);
-    exec->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
-    exec->due_ms = row_ms(row);
-    exec->ready_ms = row_ms(row);
-    exec->started_ms = row_ms(row);
-    exec->attempts = row_u32(row);
-    exec->lost = row_u32(row);
-    exec->returned = row_u32(row);
-    exec->late = row_bool(row);
-    exec->sla_since_ms = row_ms(row);
-    exec->sla_extra_ms = row_range(row, 0, DURATION_MAX_MS);
-    exec->sla_marks = (uint32_t)row_range(row, 0, SLA_MARKS);
-    exec->token = row_u64(row);
-    exec->worker_id = row_u64(row);
-    exec->effect_done = row_bool(row);
-    exec->error = row_text(row);
-    exec->finished_ms = row_ms(row);
-    exec->slot_last_ms = row_ms(row);
-    exec->slot_count = row_u64(row);
-    exec->own_payload = row_bool(row);
-    exec->unseen = row_u32(row);
-    exec->proven = row_bool(row);
+    EXEC_FIELDS(READ, exec)
     return row_makes_sense(row);
 }
 
@@ -186,6 +156,8 @@ void row_charged(struct row *row, struct exec_rec *exec)
     if (exec->recharged)
         exec->charged = cell_bytes(cell, row, CELL_TEXT);
 }
+
+/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
 bool row_inbox(struct row *row, struct inbox_rec *rec)
 {

@@ -257,7 +257,9 @@ void stmt_record(struct stmt *stmt, const struct fields *fields, unsigned groups
         const struct field *field = &fields->items[i];
         if (!field_is_in(field, groups))
             continue;
-        if (field->kind == FIELD_TEXT)
+        if (field_is_nulled(field, FIELD_NULLED, record))
+            stmt_null(stmt);
+        else if (field->kind == FIELD_TEXT)
             stmt_text(stmt, field_text(field, record));
         else
             stmt_i64(stmt, field_number(field, record));

@@ -18,9 +18,9 @@ ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1
 ORDER BY id DESC LIMIT :limit
 
 -- token: job.listed
--- As view job_row has them, with the window in front.
+-- As view job_row has them, with the window in front, and in the order of JOB_ROW_FIELDS.
 j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
-    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.last_exec, j.changed_ms,
         j.spec
 
 -- token: job.end
@@ -143,31 +143,36 @@ SELECT max(id) FROM (
 HAVING count(*) > 0;
 
 -- name: list_live
-SELECT * FROM (SELECT * FROM belfry.live_rec WHERE {in_window} {window}) r
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec WHERE {in_window} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_live
 SELECT id FROM belfry.live WHERE {in_window} {edge};
 
 -- name: list_live_of_job
-SELECT * FROM (SELECT * FROM belfry.live_rec WHERE {of_job} {window}) r
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec WHERE {of_job} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_live_of_job
 SELECT id FROM belfry.live WHERE {of_job} {edge};
 
 -- name: list_live_first
-SELECT r.* FROM belfry.live_rec r WHERE {first_of_job} AND {exec.fits} LIMIT :limit;
+SELECT {exec.row.columns r} FROM belfry.live_rec r
+WHERE {first_of_job} AND {exec.fits} LIMIT :limit;
 
 -- name: list_history
-SELECT * FROM (SELECT * FROM belfry.history_rec WHERE {in_window} {window}) r
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.history_rec WHERE {in_window} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_history
 SELECT id FROM belfry.history WHERE {in_window} {edge};
 
 -- name: list_history_in_state
-SELECT * FROM (SELECT * FROM belfry.history_rec WHERE {history.in_state} {window}) r
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.history_rec WHERE {history.in_state} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_history_in_state
@@ -175,7 +180,8 @@ SELECT id FROM belfry.history WHERE {history.in_state} {edge};
 
 -- name: list_history_of_job
 -- The state stands in the index, so what does not fit is not fetched.
-SELECT r.* FROM (SELECT id, state FROM belfry.history WHERE {of_job} {window}) w
+SELECT {exec.row.columns r}
+FROM (SELECT id, state FROM belfry.history WHERE {of_job} {window}) w
 JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
 WHERE (:state::bigint = 0 OR w.state IN (:state::bigint, :state_too::bigint))
     AND {exec.fits_besides}
@@ -185,4 +191,5 @@ ORDER BY w.id DESC LIMIT :limit;
 SELECT id FROM belfry.history WHERE {of_job} {edge};
 
 -- name: list_history_first
-SELECT r.* FROM belfry.history_rec r WHERE {first_of_job} AND {exec.fits} LIMIT :limit;
+SELECT {exec.row.columns r} FROM belfry.history_rec r
+WHERE {first_of_job} AND {exec.fits} LIMIT :limit;

@@ -1,18 +1,20 @@
 -- read.sql - one thing, or all of a kind, for readers.
 
 -- name: read_job
-SELECT {job.columns}, payload, trail
+SELECT {job_row.row.columns}, payload, trail
 FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live
-SELECT r.*, '' AS result, l.trail FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
+SELECT {exec.row.columns r}, '' AS result, l.trail
+FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
 -- name: read_payload
 SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
 
 -- name: read_history
-SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
+SELECT {exec.row.columns r}, h.result, h.trail
+FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts

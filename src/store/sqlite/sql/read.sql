@@ -1,7 +1,7 @@
 -- read.sql - one thing, or all of a kind, for readers.
 
 -- name: read_job
-SELECT * FROM job_full WHERE id = :id;
+SELECT {job_row.row.columns}, payload, trail FROM job_full WHERE id = :id;
 
 -- name: read_live
 SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHERE r.id = :id;
