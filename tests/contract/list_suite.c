@@ -10,10 +10,21 @@ static bool fits(struct str wanted, struct str text)
     return wanted.len == 0 || str_eq(wanted, text);
 }
 
-static bool created_fits(const struct filter *f, int64_t created_ms)
+static bool span_fits(struct filter_span span, int64_t at_ms)
 {
-    return created_ms >= f->created_after_ms &&
-           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
+    if (span.after_ms == 0 && span.before_ms == 0)
+        return true;
+    return at_ms != 0 && at_ms >= span.after_ms && (span.before_ms == 0 || at_ms < span.before_ms);
+}
+
+/* A whole line of those. */
+static bool among(struct str lines, struct str text)
+{
+    while (lines.len > 0) {
+        if (str_eq(str_cut(&lines, '\n'), text))
+            return true;
+    }
+    return false;
 }
 
 static bool has_tag(struct str tags, struct str tag)
@@ -29,17 +40,21 @@ static bool has_tag(struct str tags, struct str tag)
 
 static bool job_fits(const struct job_rec *job, const struct filter *f)
 {
-    return (f->state == 0 || job->state == f->state) && fits(f->queue, job->queue) &&
-           fits(f->owner, job->owner) && fits(f->team, job->team) && fits(f->name, job->name) &&
-           (f->tag.len == 0 || has_tag(job->tags, f->tag)) && created_fits(f, job->created_ms);
+    return (f->states == 0 || (f->states & FILTER_STATE(job->state)) != 0) &&
+           (f->queue.len == 0 || among(f->queue, job->queue)) && fits(f->owner, job->owner) &&
+           fits(f->team, job->team) && fits(f->name, job->name) &&
+           (f->tags.len == 0 || has_tag(job->tags, f->tags)) &&
+           span_fits(f->created, job->created_ms) && span_fits(f->finished, job->finished_ms);
 }
 
 static bool exec_fits(const struct exec_rec *exec, const struct filter *f)
 {
-    enum exec_state shown = exec->state == EXEC_STOPPING ? EXEC_RUNNING : exec->state;
-    return (f->state == 0 || exec->state == f->state || shown == f->state) &&
-           !(f->unfinished && exec_is_final(exec->state)) && fits(f->queue, exec->queue) &&
-           (f->job_id == 0 || exec->job_id == f->job_id) && created_fits(f, exec->created_ms);
+    return (f->states == 0 || (f->states & FILTER_STATE(exec->state)) != 0) &&
+           !(f->unfinished && exec_is_final(exec->state)) &&
+           (f->queue.len == 0 || among(f->queue, exec->queue)) &&
+           (f->job_id == 0 || exec->job_id == f->job_id) &&
+           span_fits(f->created, exec->created_ms) && span_fits(f->started, exec->started_ms) &&
+           span_fits(f->finished, exec->finished_ms);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -146,14 +161,19 @@ static int64_t maybe_ms(struct rng *rng)
 
 static struct filter random_filter(struct rng *rng, uint64_t states)
 {
-    struct filter f = {.state = (uint32_t)rng_below(rng, states)};
-    f.queue = maybe(rng, "mail", "nowhere");
+    struct filter f = {0};
+    for (uint64_t count = rng_below(rng, 4); count > 0; count--)
+        f.states |= FILTER_STATE(1 + rng_below(rng, states - 1));
+    f.queue = maybe(rng, "mail", "mail\nnowhere");
     f.owner = maybe(rng, "key:ci", "key:admin");
     f.team = maybe(rng, "data", "web");
     f.name = maybe(rng, "nightly", "weekly");
-    f.tag = maybe(rng, "team:ops", "env:prod");
-    f.created_after_ms = maybe_ms(rng);
-    f.created_before_ms = maybe_ms(rng);
+    f.tags = maybe(rng, "team:ops", "env:prod");
+    f.created = (struct filter_span){maybe_ms(rng), maybe_ms(rng)};
+    if (rng_below(rng, 4) == 0)
+        f.started = (struct filter_span){maybe_ms(rng), maybe_ms(rng)};
+    if (rng_below(rng, 4) == 0)
+        f.finished = (struct filter_span){maybe_ms(rng), maybe_ms(rng)};
     return f;
 }
 
@@ -256,11 +276,11 @@ PROMISE(a_running_filter_shows_stopping_ones_too)
     uint64_t stopping = world_submit(w, EXEC_STOPPING);
     world_submit(w, EXEC_QUEUED);
     struct page page = {.limit = 10};
-    struct exec_page got = exec_page(w, &(struct filter){.state = EXEC_RUNNING}, &page);
+    struct exec_page got = exec_page(w, &(struct filter){.states = FILTER_RUNNING}, &page);
     assert_int_equal(got.count, 2);
     assert_int_equal(got.execs[0].id, stopping);
     assert_int_equal(got.execs[1].id, running);
-    got = exec_page(w, &(struct filter){.state = EXEC_STOPPING}, &page);
+    got = exec_page(w, &(struct filter){.states = FILTER_STATE(EXEC_STOPPING)}, &page);
     assert_int_equal(got.count, 1);
 }
 
@@ -280,7 +300,7 @@ PROMISE(an_unfinished_filter_leaves_out_what_is_over)
     assert_int_equal(got.next, 0);
     assert_int_equal(got.execs[0].state, EXEC_SCHEDULED);
     assert_int_equal(got.execs[1].state, EXEC_BLOCKED);
-    f.state = EXEC_SKIPPED;
+    f.states = FILTER_STATE(EXEC_SKIPPED);
     assert_int_equal(exec_page(w, &f, &(struct page){.limit = 9}).count, 0);
 }
 
@@ -381,7 +401,7 @@ static void fail_all(struct world *w, struct job_change *jobs, size_t count, enu
 static void assert_listed(struct world *w, enum job_state state, const struct job_change *jobs,
                           size_t count, size_t limit)
 {
-    struct filter filter = {.state = (uint32_t)state};
+    struct filter filter = {.states = FILTER_STATE(state)};
     struct page page = {.limit = limit};
     size_t left = count;
     do {

@@ -89,7 +89,7 @@ static enum rc print_recent(struct json_writer *w, struct reader *reader,
     json_key(w, "recent");
     json_open_array(w);
     for (size_t i = 0; i < COUNT_OF(ends) && left > 0; i++) {
-        struct filter filter = {.state = ends[i], .job_id = report->job_id};
+        struct filter filter = {.states = FILTER_STATE(ends[i]), .job_id = report->job_id};
         struct page newest = {.limit = left};
         struct exec_page page;
         if (report->scope == TALLY_QUEUE)
