@@ -1,8 +1,8 @@
 /* phase.h - what a job is doing, in one word.
  *
- * The status of a job says how it was decided about: active, paused, or how it ended. The phase says
- * what users look for in a list: whether it runs, waits for a worker, waits for its time. It follows
- * from the status and from the execution that is under way, and is kept nowhere. Pure. */
+ * The status of a job says how it was decided about: active, paused, or how it ended. The phase
+ * says what users look for in a list: whether it runs, waits for a worker, waits for its time. It
+ * follows from the status and from the execution that is under way, and is kept nowhere. Pure. */
 #pragma once
 #include "base/words.h"
 #include "job/state.h"

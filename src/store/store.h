@@ -289,9 +289,9 @@ struct reader_ops {
     /* All, by name, without their documents. */
     enum rc (*calendars)(struct reader *, struct arena *, struct calendar_rec **ret_calendars,
                          size_t *ret_count, struct err *);
-    /* These two: candidates for a page. They fit what the filter says of states, queues, owner, team,
-     * name, the first tag, the job of an execution and spans of time; of executions what is said of
-     * their jobs is left to store_list_execs, as is all the rest. */
+    /* These two: candidates for a page. They fit what the filter says of states, queues, owner,
+     * team, name, the first tag, the job of an execution and spans of time; of executions what is
+     * said of their jobs is left to store_list_execs, as is all the rest. */
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
@@ -300,8 +300,8 @@ struct reader_ops {
      * none. Jobs come without their documents, … */
     enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
                      struct job_rec *ret_jobs, struct err *);
-    /* … and of executions it is the newest attempt that has ended, with the class and fingerprint of
-     * its failure, and its worker; no more of it need be there. */
+    /* … and of executions it is the newest attempt that has ended, with the class and fingerprint
+     * of its failure, and its worker; no more of it need be there. */
     enum rc (*newest_attempts)(struct reader *, const uint64_t *exec_ids, size_t count,
                                struct arena *, struct attempt_rec *ret_attempts, struct err *);
     /* The newest executions of each of these jobs, at most max, as lists have them: those that are

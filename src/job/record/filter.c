@@ -11,12 +11,9 @@ enum { FILTER_TEXT_MAX = 1 << 20 };
 
 /* ---- tables */
 
-#define PARAM_ROW(name_, of_, repeats_, value_, words_)                                            \
-    [FILTER_PARAM_##name_] = {.name = STR_INIT(#name_),                                            \
-                              .of = FILTER_OF_##of_,                                               \
-                              .repeats = FILTER_##repeats_,                                        \
-                              .value = value_,                                                     \
-                              .words = words_},
+#define PARAM_ROW(name_, of_, repeats_, ...)                                                       \
+    [FILTER_PARAM_##                                                                               \
+        name_] = {.name = STR_INIT(#name_), .of = FILTER_OF_##of_, .repeats = FILTER_##repeats_},
 const struct filter_param filter_params[FILTER_PARAM_COUNT] = {FILTER_PARAMS(PARAM_ROW)};
 
 #define COLUMN_OF(name_) {.field = JOB_FIELD_##name_, .offset = offsetof(struct filter, name_)},

@@ -14,6 +14,7 @@
  * A filter outlives its request as text (`filter_print`, `filter_read`), and is told from others by
  * a hash. Its own texts are borrowed from the arena that it was read into. */
 #pragma once
+#include "job/filter_params.h"
 #include "job/job_fields.h"
 #include "job/phase.h"
 #include "job/record/record.h"
@@ -21,33 +22,7 @@
 /* What a filter is of. */
 enum filter_of { FILTER_OF_JOBS = 1, FILTER_OF_EXECS = 2, FILTER_OF_BOTH = 3 };
 
-/* ---- the parameters
- *
- * P(name, of, repeats, value, words): those beside the fields of JOB_FIELDS that have a filter.
- * repeats: given again it is refused (ONCE), one of them has to fit (OR), or all of them (AND).
- * value: what help calls it. */
-
-/* clang-format off */
-#define FILTER_PARAMS(P)                                                                           \
-    P(status,          BOTH,  OR,   "STATUS",  "with this status; may be repeated")                \
-    P(phase,           JOBS,  OR,   "PHASE",   "in this phase; may be repeated")                   \
-    P(owner,           BOTH,  ONCE, "WHO",     "submitted with this key")                          \
-    P(tag,             BOTH,  AND,  "K:V",     "with this tag; may be repeated: with all of them") \
-    P(job,             EXECS, ONCE, "ID",      "of this job")                                      \
-    P(class,           EXECS, ONCE, "CLASS",   "whose newest attempt failed like this")            \
-    P(fingerprint,     EXECS, ONCE, "PRINT",   "whose newest attempt failed exactly like this")    \
-    P(worker,          EXECS, ONCE, "ID",      "run by this worker, now or last")                  \
-    P(created_after,   BOTH,  ONCE, "TIME",    "created then or later")                            \
-    P(created_before,  BOTH,  ONCE, "TIME",    "created before that")                              \
-    P(started_after,   EXECS, ONCE, "TIME",    "started then or later")                            \
-    P(started_before,  EXECS, ONCE, "TIME",    "started before that")                              \
-    P(finished_after,  BOTH,  ONCE, "TIME",    "finished then or later")                           \
-    P(finished_before, BOTH,  ONCE, "TIME",    "finished before that")
-/* clang-format on */
-
-#define FILTER_PARAM_ID(name, ...) FILTER_PARAM_##name,
-enum filter_param_id { FILTER_PARAMS(FILTER_PARAM_ID) FILTER_PARAM_COUNT };
-#undef FILTER_PARAM_ID
+/* ---- the parameters */
 
 enum filter_repeats { FILTER_ONCE, FILTER_OR, FILTER_AND };
 
@@ -55,8 +30,6 @@ struct filter_param {
     struct str name;
     enum filter_of of;
     enum filter_repeats repeats;
-    const char *value;
-    const char *words;
 };
 extern const struct filter_param filter_params[FILTER_PARAM_COUNT];
 /* How often a parameter of a filter of these may be given, fields of jobs too; false when there is
@@ -152,8 +125,8 @@ enum rc filter_set(struct filter *f, enum filter_of of, struct str name, struct 
                    struct arena *arena, struct err *err);
 /* Adds a value of the document, which is borrowed. */
 void filter_add_document(struct filter *f, struct str key, struct str value, struct arena *arena);
-/* After the last parameter: what cannot be combined, and spans that end before they begin. *ret_name
- * is the parameter that err continues. */
+/* After the last parameter: what cannot be combined, and spans that end before they begin.
+ * *ret_name is the parameter that err continues. */
 enum rc filter_check(const struct filter *f, struct str *ret_name, struct err *err);
 
 /* Lines of "name=value" in an order of its own; the same text for filters that mean the same. */

@@ -1,7 +1,7 @@
 /* runs.h - what the unfinished executions of a job say about it. Pure.
  *
- * A job that runs once has at most one of them. One with a schedule has one ahead, perhaps some under
- * way, and of `overlap: queue` some that wait behind those. */
+ * A job that runs once has at most one of them. One with a schedule has one ahead, perhaps some
+ * under way, and of `overlap: queue` some that wait behind those. */
 #pragma once
 #include "job/phase.h"
 #include "job/record/record.h"

@@ -213,7 +213,7 @@ static void look_letter(struct request *r, struct reader *reader)
     json_open(&w);
     letter_print_fields(&w, &letter);
     json_key(&w, "execution");
-    exec_print(&w, &exec, attempts, count, told.events, told.count);
+    exec_print(&w, &exec, letter.name, attempts, count, told.events, told.count);
     json_close(&w);
 }
 

@@ -1,6 +1,7 @@
 /* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
 #include "base/vec.h"
 #include "base/when.h"
+#include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_view.h"
 #include "wire/message/alert_json.h"
@@ -138,16 +139,34 @@ static bool is_counted(const struct filter *f)
     return filter_is_empty(&rest);
 }
 
-static void count_then_look(struct request *r)
+static void add_totals(struct request *r, const struct stats_view *stats)
 {
     const struct list_kind *kind = r->own;
     const struct filter *f = &r->list.filter;
-    const struct stats_view *stats = &r->cmd.reply.stats;
     r->list.total = 0;
+    r->list.as_of_ms = clock_wall_ms();
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
     r->list.total_is_estimate = !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
+}
+
+static void count_then_look(struct request *r)
+{
+    add_totals(r, &r->cmd.reply.stats);
     request_to_query(r, look_list);
+}
+
+/* Among several servers the engine knows its own part only, and the store all. */
+static void count_and_look(struct request *r, struct reader *reader)
+{
+    struct stats_view stats = {0};
+    struct counter *counters;
+    r->rc = reader->ops->counters(reader, r->arena, &counters, &stats.counter_count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    stats.counters = counters;
+    add_totals(r, &stats);
+    look_list(r, reader);
 }
 
 /* ---- printing; on a query thread */
@@ -180,6 +199,7 @@ static void look_list(struct request *r, struct reader *reader)
     if (r->list.total >= 0) {
         json_put_int(&w, "total", r->list.total);
         json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+        json_put_when(&w, "as_of", r->list.as_of_ms);
     }
     json_close(&w);
 }
@@ -189,11 +209,10 @@ static enum rc print_jobs(struct request *r, struct reader *reader, struct json_
 {
     struct job_page page;
     TRY(store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
-    for (size_t i = 0; i < page.count; i++) {
-        struct job_view view;
-        TRY(job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err));
-        job_print_short(w, &page.jobs[i], &view);
-    }
+    struct job_view *views = ARENA_ARRAY(r->arena, struct job_view, page.count + 1);
+    TRY(job_views_read_short(reader, page.jobs, page.count, r->arena, views, &r->err));
+    for (size_t i = 0; i < page.count; i++)
+        job_print_short(w, &page.jobs[i], &views[i]);
     *ret_next = page.next;
     return RC_OK;
 }
@@ -203,8 +222,10 @@ static enum rc print_execs(struct request *r, struct reader *reader, struct json
 {
     struct exec_page page;
     TRY(store_list_execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
+    struct str *names = ARENA_ARRAY(r->arena, struct str, page.count + 1);
+    TRY(exec_names_read(reader, page.execs, page.count, r->arena, names, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        exec_print_short(w, &page.execs[i]);
+        exec_print_short(w, &page.execs[i], names[i]);
     *ret_next = page.next;
     return RC_OK;
 }
@@ -294,7 +315,9 @@ static void list_things(struct request *r, struct list_kind *kind)
         return;
     }
     r->own = kind;
-    if (r->list.want_total)
+    if (r->list.want_total && r->server->membership != NULL)
+        request_to_query(r, count_and_look);
+    else if (r->list.want_total)
         request_to_turn_as(r, CMD_STATS, count_then_look);
     else
         request_to_query(r, look_list);

@@ -45,6 +45,7 @@ struct list_call {
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;
+    int64_t as_of_ms; /* the total */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */

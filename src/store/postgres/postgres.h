@@ -217,13 +217,3 @@ enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_
 /* logs.c, member.c */
 enum rc postgres_logs(struct store *store, struct logs **ret_logs, struct err *err);
 enum rc postgres_member(struct store *store, struct member **ret_member, struct err *err);
-
-/* facts.c: see struct reader_ops. */
-enum rc postgres_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
-                            struct arena *arena, struct job_rec *ret_jobs, struct err *err);
-enum rc postgres_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
-                                      struct arena *arena, struct attempt_rec *ret_attempts,
-                                      struct err *err);
-enum rc postgres_read_runs(struct reader *reader, const uint64_t *job_ids, size_t count,
-                           bool unfinished, size_t max, struct arena *arena,
-                           struct exec_page *ret_pages, struct err *err);

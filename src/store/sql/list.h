@@ -43,7 +43,7 @@ struct str list_found_by(const struct filter *filter, size_t column);
  * are completed. */
 enum exec_list { EXEC_LIST_ALL, EXEC_LIST_OF_JOB, EXEC_LIST_IN_STATE, EXEC_LISTS };
 enum { LIST_SELDOM_MAX = 6 };
-/* The first of such ends behind another one that the filter asks for; EXEC_NONE: there is no more. */
+/* The first of such ends behind another one that the filter asks for; EXEC_NONE: no more. */
 enum exec_state list_next_seldom(const struct filter *filter, enum exec_state after);
 /* The state that JOB_LIST_IN_STATE is about. */
 enum job_state list_job_state(const struct filter *filter);
