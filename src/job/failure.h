@@ -101,3 +101,5 @@ uint64_t failure_fingerprint(enum failure_class class, int32_t exit_code, int32_
                              struct str tail, struct str error);
 /* As people see it: 12 hexadecimal digits. ret_text has room for FAILURE_PRINT_MAX. */
 struct str failure_print(uint64_t fingerprint, char *ret_text);
+/* The inverse; false for all else, and for zero. */
+bool fingerprint_parse(struct str text, uint64_t *ret_fingerprint);

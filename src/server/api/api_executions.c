@@ -1,5 +1,6 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
+#include "server/api/job_view.h"
 #include "server/turn/idempotency.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
@@ -12,16 +13,19 @@ static void look_execution(struct request *r, struct reader *reader)
     struct attempt_rec *attempts;
     size_t count;
     struct sla_page page;
+    struct str name;
     r->rc =
         reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count, &r->err);
     if (r->rc == RC_OK)
         r->rc = reader->ops->sla_events(reader, exec.job_id, exec.id,
                                         &(struct page){.limit = SLA_EVENTS_SHOWN_MAX}, r->arena,
                                         &page, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = exec_names_read(reader, &exec, 1, r->arena, &name, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
-    exec_print(&w, &exec, attempts, count, page.events, page.count);
+    exec_print(&w, &exec, name, attempts, count, page.events, page.count);
 }
 
 void api_execution(struct request *r)

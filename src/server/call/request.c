@@ -444,13 +444,13 @@ static int find_name(struct str name, const char *const *names)
 
 /* The error of one parameter, or NULL. *seen has a bit for each that was there before. */
 static const char *check_param(struct request *r, struct str name, struct str value,
-                               const char *const *names, uint64_t *seen)
+                               const char *const *names, const char *const *repeats, uint64_t *seen)
 {
     struct str decoded;
     int place = find_name(name, names);
     if (place < 0)
         return "is not a parameter of this call";
-    if (*seen >> place & 1)
+    if ((*seen >> place & 1) != 0 && find_name(name, repeats) < 0)
         return "must not be there twice";
     if (value.len == 0)
         return "must not be empty";
@@ -462,6 +462,23 @@ static const char *check_param(struct request *r, struct str name, struct str va
 
 bool request_params_known(struct request *r, const char *const *names)
 {
+    return request_params_repeat(r, names, no_names);
+}
+
+bool request_next_param(struct request *r, struct str *rest, struct str *ret_name,
+                        struct str *ret_value)
+{
+    while (rest->len > 0) {
+        struct str value = str_cut(rest, '&');
+        *ret_name = str_cut(&value, '=');
+        if (ret_name->len > 0 && http_decode(r->arena, value, true, ret_value))
+            return true;
+    }
+    return false;
+}
+
+bool request_params_repeat(struct request *r, const char *const *names, const char *const *repeats)
+{
     struct field_errors errors = {0};
     struct str rest = r->http->query;
     uint64_t seen = 0;
@@ -470,7 +487,7 @@ bool request_params_known(struct request *r, const char *const *names)
         if (value.len == 0)
             continue;
         struct str name = str_cut(&value, '=');
-        const char *wrong = check_param(r, name, value, names, &seen);
+        const char *wrong = check_param(r, name, value, names, repeats, &seen);
         if (wrong != NULL)
             field_error(&errors, r->arena, name, "%s", wrong);
     }

@@ -45,6 +45,7 @@ struct list_call {
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;
+    int64_t as_of_ms; /* the total */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */
@@ -170,6 +171,12 @@ bool request_target(struct request *r);
 /* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
  * value that can be read: none is passed over. */
 bool request_params_known(struct request *r, const char *const *names);
+/* The same, but those in `repeats` may be there several times. */
+bool request_params_repeat(struct request *r, const char *const *names, const char *const *repeats);
+/* Each parameter that is there, decoded, from the query on: of calls whose parameters are known.
+ * False: there is no more. */
+bool request_next_param(struct request *r, struct str *rest, struct str *ret_name,
+                        struct str *ret_value);
 /* There are none. */
 bool request_no_params(struct request *r);
 

@@ -159,6 +159,17 @@ void row_charged(struct row *row, struct exec_rec *exec)
 
 /* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
+bool row_attempt_head(struct row *row, struct attempt_rec *attempt)
+{
+    *attempt = (struct attempt_rec){0};
+    attempt->exec_id = row_id(row);
+    attempt->token = row_u64(row);
+    attempt->worker_id = row_u64(row);
+    attempt->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    attempt->fingerprint = row_u64(row);
+    return row_makes_sense(row);
+}
+
 bool row_inbox(struct row *row, struct inbox_rec *rec)
 {
     *rec = (struct inbox_rec){0};

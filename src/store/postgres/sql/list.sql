@@ -31,12 +31,14 @@ LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
         AND j.last_exec <> j.told OFFSET 0) h ON true
 
 -- token: job.fits
-(:state::bigint = 0 OR coalesce(h.job_state, j.state) = :state::bigint)
-    AND (:queue::text IS NULL OR j.queue = :queue::text)
+(:states::bigint = 0 OR :states::bigint >> coalesce(h.job_state, j.state) & 1 = 1)
+    AND (:queues::text IS NULL OR strpos(:queues::text, chr(10) || j.queue || chr(10)) > 0)
     AND (:owner::text IS NULL OR j.owner = :owner::text)
     AND (:team::text IS NULL OR j.team = :team::text)
     AND (:tag::text IS NULL OR strpos(j.tags, :tag::text) > 0)
     AND j.created_ms >= :created_after_ms AND j.created_ms < :created_before_ms
+    AND coalesce(h.finished_ms, j.finished_ms) >= :finished_after_ms
+    AND coalesce(h.finished_ms, j.finished_ms) < :finished_before_ms
 
 -- token: jobs_found
 -- By the index of one field. A value that is NULL finds nothing, so a field with an index of its own
@@ -69,13 +71,14 @@ id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_wi
     AND :scan_max::bigint > 0
 
 -- token: exec.fits
--- :state_too is stopping when :state is running, since users see one as the other.
-(:state::bigint = 0 OR state IN (:state::bigint, :state_too::bigint)) AND {exec.fits_besides}
+(:states::bigint = 0 OR :states::bigint >> state & 1 = 1) AND {exec.fits_besides}
 
 -- token: exec.fits_besides
--- Every filter except that of the state.
-(:queue::text IS NULL OR queue = :queue::text)
+-- Every filter except that of the state. :queues has a line for each, and an empty one at both ends.
+(:queues::text IS NULL OR strpos(:queues::text, chr(10) || queue || chr(10)) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND started_ms >= :started_after_ms AND started_ms < :started_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
 
 -- name: list_alerts
 SELECT {alert.columns} FROM belfry.alert
@@ -183,7 +186,7 @@ SELECT id FROM belfry.history WHERE {history.in_state} {edge};
 SELECT {exec.row.columns r}
 FROM (SELECT id, state FROM belfry.history WHERE {of_job} {window}) w
 JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
-WHERE (:state::bigint = 0 OR w.state IN (:state::bigint, :state_too::bigint))
+WHERE (:states::bigint = 0 OR :states::bigint >> w.state & 1 = 1)
     AND {exec.fits_besides}
 ORDER BY w.id DESC LIMIT :limit;
 

@@ -91,3 +91,45 @@ GROUP BY key ORDER BY failed DESC, key LIMIT $6;
 -- name: read_counters
 SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
 GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
+
+-- name: read_heads
+-- What jobs were submitted with, for lists of their executions. Here and below, rows begin with the
+-- place of the id that they are about.
+SELECT k.n, j.*
+FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
+        finished_ms, changed_ms, last_exec, ''::text AS spec
+    FROM belfry.job e WHERE e.id = k.id OFFSET 0) j;
+
+-- name: read_newest_attempts
+SELECT k.n, a.exec_id, a.token, a.worker_id, a.class, a.fingerprint
+FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT exec_id, token, worker_id, class, fingerprint FROM belfry.attempt_row r
+    WHERE r.exec_id = k.id ORDER BY r.token DESC LIMIT 1) a;
+
+-- name: read_unfinished
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT k.n, r.*
+FROM (SELECT :max::bigint AS most) m
+CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+    (SELECT * FROM belfry.live_rec e WHERE e.job_id = k.id AND NOT e.first
+    ORDER BY e.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT * FROM belfry.live_rec e
+    WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)
+    OFFSET 0) r
+ORDER BY k.n, r.id DESC;
+
+-- name: read_ended
+SELECT k.n, r.*
+FROM (SELECT :max::bigint AS most) m
+CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT * FROM (
+    (SELECT * FROM belfry.history_rec e WHERE e.job_id = k.id AND NOT e.first
+    ORDER BY e.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT * FROM belfry.history_rec e
+    WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)) u
+    ORDER BY u.id DESC LIMIT :max) r
+ORDER BY k.n, r.id DESC;

@@ -15,11 +15,16 @@ ORDER BY id DESC LIMIT :scan_max
 -- token: edge
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1
 
+-- token: queue.fits
+-- :queues has a line for each, and an empty one at both ends.
+(:queues IS NULL OR instr(:queues, char(10) || queue || char(10)) > 0)
+
 -- token: job.fits
-(:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+(:states = 0 OR (:states >> state) & 1) AND {queue.fits}
     AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
     AND (:tag IS NULL OR instr(tags, :tag) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
 
 -- token: job.listed
 w CROSS JOIN job_row r ON r.id = w.id
@@ -44,9 +49,10 @@ SELECT id FROM job WHERE state = :in_state AND state <> {JOB_ACTIVE} AND {in_win
     {window}
 
 -- token: exec.fits
--- :state_too is stopping when :state is running, since users see one as the other.
-(:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+(:states = 0 OR (:states >> state) & 1) AND {queue.fits}
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND started_ms >= :started_after_ms AND started_ms < :started_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
 
 -- token: live.listed
 w CROSS JOIN live_row r ON r.id = w.id

@@ -72,3 +72,11 @@ GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 
 -- name: read_counters
 SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
+
+-- name: read_head
+-- What a job was submitted with, for lists of its executions.
+SELECT {job_head.columns}, '' FROM job WHERE id = :id;
+
+-- name: read_newest_attempt
+SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
+WHERE exec_id = :exec_id ORDER BY token DESC LIMIT 1;
