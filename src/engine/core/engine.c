@@ -237,14 +237,20 @@ static void decide_workers(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
+/* What is zero goes without saying, but that the queue is there is said once. */
 static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
                         size_t *len)
 {
     struct str name = arena_str(cmd->arena, q->name);
-    for (uint32_t i = 1; i < JOB_STATES; i++)
+    for (uint32_t i = 1; i < JOB_STATES; i++) {
+        if (q->now.jobs[i] == 0 && i != JOB_ACTIVE)
+            continue;
         counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->now.jobs[i], 0};
-    for (uint32_t i = 1; i < EXEC_STATES; i++)
-        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->now.execs[i], 0};
+    }
+    for (uint32_t i = 1; i < EXEC_STATES; i++) {
+        if (q->now.execs[i] != 0)
+            counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->now.execs[i], 0};
+    }
     for (uint32_t i = 1; i < EXEC_STATES; i++) {
         if (q->now.letters[i] != 0)
             counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->now.letters[i], 0};

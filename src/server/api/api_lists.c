@@ -329,7 +329,7 @@ static void list_things(struct request *r, struct list_kind *kind)
     }
     r->own = kind;
     if (r->list.want_total)
-        request_to_turn_as(r, CMD_STATS, count_then_look);
+        request_to_board(r, count_then_look);
     else
         request_to_query(r, look_list);
 }

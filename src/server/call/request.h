@@ -24,6 +24,7 @@ struct request;
 struct follow;
 struct checkpoint_call;
 struct net_stream;
+struct snapshot;
 struct forward;
 struct gathering;
 struct merged_events;
@@ -99,7 +100,8 @@ struct request {
     struct err err;
     const struct field_errors *errors; /* instead of err: the errors of each parameter */
     struct list_call list;
-    void *own; /* a handler's own, between its steps */
+    struct snapshot *snapshot; /* from the board, until `done` has been called */
+    void *own;                 /* a handler's own, between its steps */
 
     /* The answer. */
     struct buf body;              /* owned: the printed answer, freed with it */
@@ -121,6 +123,9 @@ void request_to_turn(struct request *r, request_step *done);
 void request_to_turn_as(struct request *r, enum command_kind kind, request_step *done);
 /* The same, but it also comes to `done` when the turn has refused it, with cmd.reply.rc. */
 void request_to_turn_refusable(struct request *r, enum command_kind kind, request_step *done);
+/* For the numbers of this server, into cmd.reply.stats: as they are, or as they were at
+ * cmd.reply.at_ms, at most stats_age_ms ago. The turn is asked once for all who wait. */
+void request_to_board(struct request *r, request_step *done);
 /* To a query thread, which calls look; answered with r->body, or with the problem of r->rc. */
 void request_to_query(struct request *r, request_look *look);
 /* The same, but it is not answered yet. */
@@ -167,9 +172,13 @@ bool request_path_name(struct request *r, const char *field, name_check *check,
 /* Of a call about one thing: there are no parameters, and the path has an id of its route's
  * subject, which goes into r->cmd.target. */
 bool request_target(struct request *r);
-/* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
- * value that can be read: none is passed over. */
+/* All parameters are among the names (NULL-ended) that this call knows, are there once (unless the
+ * name is given as "*name"), and have a value that can be read: none is passed over. */
 bool request_params_known(struct request *r, const char *const *names);
+/* The next value of a parameter that may be repeated. *rest begins as the request's query, after
+ * request_params_known. */
+bool request_next_param(struct request *r, struct str *rest, const char *name,
+                        struct str *ret_value);
 /* There are none. */
 bool request_no_params(struct request *r);
 

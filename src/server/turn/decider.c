@@ -400,6 +400,11 @@ void decider_alert_sent(struct decider *d, const struct alert_mark *mark)
     intake_send_errand(&d->intake, errand);
 }
 
+void decider_send_errand(struct decider *d, struct errand *take_errand)
+{
+    intake_send_errand(&d->intake, take_errand);
+}
+
 void decider_stop(struct decider *d)
 {
     atomic_store(&d->end_us, clock_mono_us() + LAST_WAIT_US);
