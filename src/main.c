@@ -33,6 +33,8 @@ static const struct command commands[] = {
     {"show", show_command, "show all about a job or an execution"},
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},
+    {"events", events_command, "print what happens, as it happens"},
+    {"stats", stats_command, "print how many there are of what"},
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"pause", pause_command, "keep a job from running"},
     {"resume", resume_command, "let a paused job run again"},

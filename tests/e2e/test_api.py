@@ -215,7 +215,7 @@ def test_parameters_are_never_passed_over():
                  "/executions?owner=admin", "/executions?name=x", "/executions?tag=a:b",
                  "/executions?team=x", f"/jobs/{UNKNOWN_JOB}/executions?job={UNKNOWN_JOB}",
                  f"/jobs/{UNKNOWN_JOB}?expand=all", f"/executions/{UNKNOWN_EXECUTION}?x=1",
-                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?queue=x", "/stats?x=1",
+                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?owner=x", "/stats?x=1",
                  "/workers?status=active", "/jobs?status=active&status=failed", "/jobs?queue=",
                  "/jobs?name=%zz", "/jobs?tag=%4", "/jobs?limit"):
         name = re.match(r"[^?]*\?([^=]*)", path).group(1)

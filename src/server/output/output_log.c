@@ -135,6 +135,8 @@ static int64_t deadline_us(const struct output_log *t)
     int64_t next_ms = t->trim_ms < t->sweep_ms ? t->trim_ms : t->sweep_ms;
     if (looks_by_itself(t) && t->look_ms < next_ms)
         next_ms = t->look_ms;
+    if (feed_next_ms(t->feed) < next_ms)
+        next_ms = feed_next_ms(t->feed);
     int64_t ahead_ms = next_ms - clock_boot_ms();
     if (t->lagging && ahead_ms > LAG_TICK_MS)
         ahead_ms = LAG_TICK_MS;
@@ -161,6 +163,7 @@ static void serve(void *arg)
         deliver_all(t);
         look_again(t);
         followers_pump(t);
+        feed_pump(t->feed);
         trim(t);
         checkpoints_sweep(t);
     }
@@ -262,6 +265,7 @@ enum rc output_log_follow(struct output_log *t, struct request *r)
 
 void output_log_free(struct output_log *t)
 {
+    feed_free(t->feed);
     mailbox_free(t->box);
     fence_free(t->fence);
     if (t->reader != NULL)
@@ -286,6 +290,7 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
     t->event_first = t->event_next = (uint64_t)clock_wall_ms() << 16;
     list_init(&t->follows);
     list_init(&t->keeping);
+    t->feed = feed_new(t);
     enum rc rc = server->store->ops->logs(server->store, &t->logs, err);
     if (rc == RC_OK)
         rc = server->store->ops->reader(server->store, &t->reader, err);
