@@ -34,6 +34,7 @@ static const struct command commands[] = {
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},
     {"events", events_command, "print what happens, as it happens"},
+    {"series", series_command, "print how a number went over time"},
     {"stats", stats_command, "print how many there are of what"},
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"pause", pause_command, "keep a job from running"},

@@ -20,6 +20,7 @@ int nodes_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int explain_command(int argc, char **argv);
 int events_command(int argc, char **argv);
+int series_command(int argc, char **argv);
 int stats_command(int argc, char **argv);
 int logs_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);

@@ -257,18 +257,31 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
     }
 }
 
+static void note_age(const struct engine *e, struct command *cmd, const struct queue *q,
+                     struct queue_age *ages, size_t *len)
+{
+    int64_t waited_ms = queue_head_waited_ms(e, q);
+    if (waited_ms > 0)
+        ages[(*len)++] = (struct queue_age){arena_str(cmd->arena, q->name), waited_ms};
+}
+
 static void decide_stats(struct engine *e, struct command *cmd)
 {
     struct stats_view *stats = &cmd->reply.stats;
     struct counter *counters = ARENA_ARRAY(
         cmd->arena, struct counter, (e->queues.by_name.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
+    struct queue_age *ages = ARENA_ARRAY(cmd->arena, struct queue_age, e->queues.by_name.len + 1);
     *stats = (struct stats_view){.counters = counters,
+                                 .ages = ages,
                                  .in_memory = e->execs.len,
                                  .mail_waiting = left_waiting(&e->inbox.left),
                                  .mail_unknown = e->inbox.left.strange};
     for (size_t i = 0; i < e->queues.by_name.cap; i++) {
-        if (e->queues.by_name.slots[i].value != NULL)
-            count_queue(cmd, e->queues.by_name.slots[i].value, counters, &stats->counter_count);
+        const struct queue *q = e->queues.by_name.slots[i].value;
+        if (q == NULL)
+            continue;
+        count_queue(cmd, q, counters, &stats->counter_count);
+        note_age(e, cmd, q, ages, &stats->age_count);
     }
     count_queue(cmd, &e->queues.forgotten, counters, &stats->counter_count);
     MAP_EACH(&e->workers, slot)

@@ -25,6 +25,7 @@ struct follow;
 struct checkpoint_call;
 struct net_stream;
 struct snapshot;
+struct series_call;
 struct forward;
 struct gathering;
 struct merged_events;
@@ -92,6 +93,7 @@ struct request {
         request_look *look;        /* called by a query thread */
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
+        struct series_call *series;         /* … what to print of the last hour, … */
         struct follow *follow;              /* … or what to send on and on */
     };
     request_step *home; /* on the net thread, when it comes back */

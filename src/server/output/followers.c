@@ -341,6 +341,7 @@ void followers_event(struct output_log *t, const struct event *event)
     if (t->event_next - t->event_first > EVENTS_KEPT)
         t->event_first = t->event_next - EVENTS_KEPT;
     feed_event(t->feed, event);
+    series_event(t->series, event);
     LIST_EACH(&t->follows, node)
     {
         struct follow *f = CONTAINER_OF(node, struct follow, node);

@@ -6,6 +6,7 @@
 #include "server/output/event_names.h"
 #include "server/output/feed.h"
 #include "server/output/output_log.h"
+#include "server/output/series.h"
 
 struct output_log {
     struct server *server;
@@ -24,6 +25,7 @@ struct output_log {
     int64_t sweep_ms;         /* the same for checkpoints … */
     uint64_t sweep_after;     /* … and where to go on; 0: from the first */
     struct feed *feed;        /* owned: readers of the summary */
+    struct series *series;    /* owned */
     struct event_names names; /* owned: texts in events; the turn thread's */
     struct event *ring;       /* owned: EVENTS_KEPT of them */
     uint64_t event_first;     /* the oldest number in the ring */

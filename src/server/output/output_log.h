@@ -75,6 +75,8 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
 enum rc output_log_keep(struct output_log *t, struct request *r);
 /* Does what r->checkpoint says and sends r home with r->rc. */
 enum rc output_log_checkpoint(struct output_log *t, struct request *r);
+/* Prints what r->series asks for into r->body and sends r home. */
+enum rc output_log_series(struct output_log *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
  * home with r->rc set. */
 enum rc output_log_follow(struct output_log *t, struct request *r);
