@@ -157,9 +157,16 @@ struct sla_view {
     int64_t max_ms;
 };
 
+struct queue_age {
+    struct str queue;
+    int64_t waited_ms; /* by what is first in line: the oldest, unless priorities differ */
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
+    const struct queue_age *ages; /* of queues in which something is ready */
+    size_t age_count;
     size_t worker_count;
     size_t slots;
     size_t busy;
@@ -307,4 +314,5 @@ struct event {
     uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
+    int64_t waited_ms;     /* EV_LEASE: since it was ready */
 };

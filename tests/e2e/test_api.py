@@ -215,7 +215,7 @@ def test_parameters_are_never_passed_over():
                  "/executions?phase=running", "/jobs?class=timeout", "/jobs?started_after=2026-01-01T00:00:00Z",
                  f"/jobs/{UNKNOWN_JOB}/executions?name=x", f"/jobs/{UNKNOWN_JOB}/executions?job={UNKNOWN_JOB}",
                  f"/jobs/{UNKNOWN_JOB}?expand=all", f"/executions/{UNKNOWN_EXECUTION}?x=1",
-                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?queue=x", "/stats?x=1",
+                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?owner=x", "/stats?x=1",
                  "/workers?status=active", "/jobs?owner=a&owner=b", "/jobs?queue=", "/jobs?name=a&name=b",
                  "/jobs?name=%zz", "/jobs?tag=%4", "/jobs?limit"):
         name = re.match(r"[^?]*\?([^=]*)", path).group(1)

@@ -208,6 +208,24 @@ int64_t queue_waited_ms(const struct engine *e, const struct queue *q)
     return waited_ms;
 }
 
+int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q)
+{
+    int64_t waited_ms = 0;
+    LIST_EACH(&q->lanes, lane)
+    {
+        LIST_EACH(&CONTAINER_OF(lane, struct lane, sibling)->tracks, node)
+        {
+            const struct track *track = CONTAINER_OF(node, struct track, sibling);
+            if (track->heap.len == 0)
+                continue;
+            const struct exec *x = CONTAINER_OF(track->heap.items[0].node, struct exec, ready);
+            if (e->now_ms - x->v.ready_ms > waited_ms)
+                waited_ms = e->now_ms - x->v.ready_ms;
+        }
+    }
+    return waited_ms;
+}
+
 static struct queue_view view_of(const struct engine *e, const struct queue *q, struct arena *arena)
 {
     struct queue_view view = {

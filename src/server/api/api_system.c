@@ -1,7 +1,7 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/cluster/membership.h"
-#include "wire/message/record_json.h"
+#include "wire/message/stats_json.h"
 
 enum { STATS_BYTES_MAX = 16 << 20 };
 
@@ -10,19 +10,23 @@ extern const size_t openapi_json_len;
 
 static void answer_stats(struct request *r)
 {
-    int64_t now_ms = clock_wall_ms();
+    struct stats_moment moment = {
+        .now_ms = clock_wall_ms(),
+        .as_of_ms = r->cmd.reply.at_ms,
+        .uptime_ms = clock_wall_ms() - r->server->started_ms,
+    };
     r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
     r->cmd.reply.stats.cost = r->server->store->ops->cost(r->server->store);
     r->body = BUF(STATS_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
-    stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
+    stats_print(&w, &r->cmd.reply.stats, &moment, r->arena);
     request_answer_body(r, 200);
 }
 
 void api_stats(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, answer_stats);
+        request_to_board(r, answer_stats);
 }
 
 void api_healthz(struct request *r)

@@ -20,6 +20,8 @@ struct route {
     enum command_place place;
     enum command_repeat repeat;
     enum command_subject subject; /* of the id in the path */
+    /* Answers, with what each server has said; NULL: their numbers are added up. */
+    void (*merge)(struct request *r, const struct json *docs, size_t count);
 };
 
 extern const struct route route_table[];

@@ -270,6 +270,8 @@ static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct i
     }
     *ret_ids = ids.items;
     *ret_count = ids.len;
+    return RC_OK;
+}
 
 /* ---- about many at once: one statement, whose rows begin with the place of the id */
 

@@ -75,7 +75,7 @@ SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, sta
 
 -- name: read_head
 -- What a job was submitted with, for lists of its executions.
-SELECT {job_head.columns}, '' FROM job WHERE id = :id;
+SELECT {job_row.head.columns}, '' FROM job WHERE id = :id;
 
 -- name: read_newest_attempt
 SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
