@@ -308,6 +308,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
             t->store->ops->abort(t->store);
         return RC_OK;
     }
+    assert(delta->turn > 0 &&
+           ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
