@@ -22,7 +22,7 @@ static const struct command commands[] = {
     {"jobs", jobs_command, "list jobs"},
     {"executions", executions_command, "list runs of jobs"},
     {"queues", queues_command, "list queues; pause, resume or limit one"},
-    {"alerts", alerts_command, "list what somebody should know about"},
+    {"alerts", alerts_command, "list alerts: events that need attention"},
     {"breakers", breakers_command, "list what keeps failing and is left alone; reset one"},
     {"teams", teams_command, "list teams; limit one"},
     {"dead-letters", dead_letters_command, "list what failed for good; retry or discard it"},

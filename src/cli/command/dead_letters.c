@@ -198,7 +198,8 @@ static enum rc ask(const char *action, int64_t count, bool *ret_go, struct err *
     *ret_go = false;
     if (!isatty(STDIN_FILENO))
         return err_set(err, RC_INVALID,
-                       "%" PRId64 " dead letters: --yes is needed where nobody can be asked",
+                       "%" PRId64
+                       " dead letters: --yes is needed where there is no terminal to ask on",
                        count);
     fprintf(stderr, "%s %" PRId64 " dead letters? [y/N] ", action, count);
     if (fgets(answer, sizeof answer, stdin) != NULL)

@@ -88,6 +88,7 @@ void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 
 void queue_lend(struct engine *e, struct queue *q, int by)
 {
+    assert(by >= 0 || (q->lent >= (uint32_t)-by && q->held >= (uint32_t)-by));
     q->held += (uint32_t)by;
     q->lent += (uint32_t)by;
     if (q->v.concurrency > 0)

@@ -1,8 +1,8 @@
 /* request.h - one call of the API on its way through the server.
  *
  * A request is born on a net thread, travels as mail to the thread that can serve it (turn, query,
- * tail), comes home, and is answered there. It lives in its HTTP request's arena; whoever holds it
- * may use that arena, and nobody else touches it meanwhile. */
+ * tail), comes home, and is answered there. It lives in its HTTP request's arena; the thread that
+ * holds it may use that arena, and nobody else touches it meanwhile. */
 #pragma once
 #include "base/id.h"
 #include "job/command.h"

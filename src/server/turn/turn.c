@@ -294,7 +294,7 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
     for (int i = 0; i < SETTLE_TRIES && rc != RC_OK; i++)
         rc = t->store->ops->settle(t->store, &t->owned, turn, &settled, err);
     if (rc != RC_OK)
-        return err_set(err, RC_UNKNOWN, "nobody can say whether the last turn was kept");
+        return err_set(err, RC_UNKNOWN, "the store cannot tell whether the last turn was kept");
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 
@@ -308,6 +308,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
             t->store->ops->abort(t->store);
         return RC_OK;
     }
+    assert(delta->turn > 0 &&
+           ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
