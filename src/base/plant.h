@@ -74,6 +74,7 @@
     X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \
     X(late_told_again, "a server that starts tells once more that something is late")              \
     X(sla_fired_twice_after_restart, "a start forgets what was told about a run's SLA")            \
+    X(sla_exceeded_forgotten, "a retry forgets that an attempt took longer than expected")         \
     X(sla_lost_with_moved_lease, "a run that moves to another worker has no SLA any more")         \
     X(blackout_ignored_after_restart, "a start knows calendars by name only")                      \
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
