@@ -84,6 +84,7 @@
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \
+    X(trigger_forgets_payload, "a run that is asked for with a payload has its job's")             \
     X(own_payload_forgotten, "a start runs with the job's payload what has its own")               \
     X(reading_believed, "one reading of the clock is followed")                                    \
     X(deletion_not_waited, "a step of the clock deletes what is young")                            \

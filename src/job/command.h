@@ -206,10 +206,10 @@ struct command {
             size_t count;
         } submit;
         struct {
-            uint64_t id;        /* job, execution or worker */
-            uint64_t seq;       /* CMD_HANGUP: the number of the poll; CMD_FENCE: the token */
-            struct str reason;  /* may be empty, but for CMD_EXTEND_SLA */
-            struct str payload; /* CMD_RETRY_…: in the place of what it had; empty: as it was */
+            uint64_t id;       /* job, execution or worker */
+            uint64_t seq;      /* CMD_HANGUP: the number of the poll; CMD_FENCE: the token */
+            struct str reason; /* may be empty, but for CMD_EXTEND_SLA */
+            struct str payload; /* CMD_RETRY_…, CMD_TRIGGER_JOB: instead of what it had; or empty */
             uint64_t exec_id;   /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;      /* … */
             struct str approver;

@@ -4,12 +4,14 @@
 
 struct trigger_args {
     struct cli_common common;
+    const char *payload;
     bool wait;
 };
 
 #define AT(member) offsetof(struct trigger_args, member)
 static const struct opt table[] = {
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
+    {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "run with this; of jobs that recur"},
     CLI_COMMON_OPTS,
 };
 
@@ -23,10 +25,12 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
 {
     const struct trigger_args *args = arg;
     struct cli_target target;
+    struct str body;
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
-    return follow_new(cli, path, STR(""), args->wait, err);
+    TRY(follow_retry_body(cli, args->payload, &body, err));
+    return follow_new(cli, path, body, args->wait, err);
 }
 
 int trigger_command(int argc, char **argv)

@@ -1,5 +1,6 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
+#include "server/call/route_table.h"
 #include "server/cluster/membership.h"
 #include "wire/message/stats_json.h"
 
@@ -27,6 +28,41 @@ void api_stats(struct request *r)
 {
     if (request_no_params(r))
         request_to_board(r, answer_stats);
+}
+
+static const char *role_word(enum role role)
+{
+    return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "server";
+}
+
+/* What the key may call, as the table of routes says. */
+static void put_calls(struct json_writer *w, enum role role)
+{
+    json_key(w, "calls");
+    json_open_array(w);
+    for (size_t i = 0; i < route_count; i++) {
+        if ((route_table[i].roles & (role | ROLE_ANYONE)) == 0)
+            continue;
+        json_open(w);
+        json_put_str(w, "method", str_c(http_method_name(route_table[i].method)));
+        json_put_str(w, "path", route_table[i].path);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+void api_me(struct request *r)
+{
+    if (!request_no_params(r))
+        return;
+    struct json_writer w = request_writer(r);
+    json_open(&w);
+    json_put_str(&w, "key", r->who->name);
+    json_put_str(&w, "role", str_c(role_word(r->who->role)));
+    json_put_str(&w, "actor", r->who->actor);
+    put_calls(&w, r->who->role);
+    json_close(&w);
+    request_answer_body(r, 200);
 }
 
 void api_healthz(struct request *r)

@@ -31,6 +31,9 @@ extern const size_t route_count;
  * NULL, and ret_allow lists the methods that the path would take. */
 const struct route *route_find(struct request *r, struct buf *ret_allow);
 
+/* A path that no route has, and that a later version will have. */
+bool route_is_promised(struct str path);
+
 /* The facts of its command, and of the call. */
 struct command_facts route_facts(const struct route *route);
 /* The type that the client has to accept; NULL: any type. */

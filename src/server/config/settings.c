@@ -80,6 +80,8 @@ const struct setting settings_all[] = {
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
     TIME(stranger_timeout_ms, "10s", 100, DAY, "one that has shown no valid key, after this"),
 
+    ENGINE_TIME("timeout_default", timeout_default_ms, 0, DURATION_MAX_MS,
+        "timeout of jobs that are submitted without one; 0: none"),
     ENGINE_TIME("lease_ms", lease_ms, SECOND, HOUR, "a worker silent for this long loses its runs"),
     ENGINE_TIME("forget_ms", forget_ms, SECOND, 30 * DAY,
         "a worker silent for this long must register again"),

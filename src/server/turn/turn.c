@@ -166,6 +166,7 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     t->reading->rule = (struct sql_job_rule){
         .zones = options->rules_arg,
         .payload_bytes_max = options->payload_bytes_max,
+        .timeout_ms = options->timeout_default_ms,
         .document_bytes_max = options->document_bytes_max,
     };
     with_rules.rules_arg = t->reading;
