@@ -78,7 +78,7 @@ def test_columns_that_no_file_lists_are_left_to_the_compiler():
     code, out, _ = embed("-s", "-- name: put\n{dog.values}; {dog.edit.set :}; {dog.columns d};\n")
     assert code == 0
     assert "{.fields = &dog_fields, .form = FIELDS_NAMED}," in out
-    assert '{.fields = &dog_fields, .form = FIELDS_SET, .group = FIELD_EDIT, .with = ":"},' in out
+    assert '{.fields = &dog_fields, .form = FIELDS_SET, .groups = FIELD_EDIT, .with = ":"},' in out
     assert '{.fields = &dog_fields, .form = FIELDS_COLUMNS, .with = "d"},' in out
     out = embed("-s", "-- name: put\n{dog.arrays 3}\n", params="numbered")[1]
     assert "{.fields = &dog_fields, .form = FIELDS_ARRAYS, .skip = 2}," in out

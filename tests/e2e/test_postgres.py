@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 
-from belfry import BELFRY, Server, main, tests_of, wait_for
+from belfry import BELFRY, ROOT, Server, main, tests_of, wait_for
 from postgres import Postgres
 
 JOBS = 300
@@ -316,8 +316,8 @@ def test_numbers_of_the_version_before_are_counted_once_more():
              "FROM gone UNION ALL SELECT kind, queue, state, value FROM late) AS n GROUP BY 2, 3, 4",
              "recount")
     assert calm.sql(NUMBERS, "recount") != right
-    calm.sql("UPDATE belfry.meta SET value = '11' WHERE key = 'version'", "recount")
-    subprocess.run([BELFRY, "migrate", "--store", url], check=True, timeout=60, capture_output=True)
+    # As the migration does; those behind it are there already.
+    calm.sql((ROOT / "src/store/postgres/migrations/0012_recount.sql").read_text(), "recount")
     assert calm.sql(NUMBERS, "recount") == right
 
 

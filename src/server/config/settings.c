@@ -71,7 +71,7 @@ const struct setting settings_all[] = {
     BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
     NUMBER(feed_readers_max, "1000", 1, 1000000, "most readers of the summary of events at once"),
     NUMBER(feed_events_max, "50", 1, 100000,
-        "events a second beside the ticks of a summary; more are counted"),
+        "events a second beside the ticks; more are counted"),
     BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
     BYTES(checkpoint_bytes_max, "1MiB", 1, 64 * MIB, "largest checkpoint of one execution"),
     TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
