@@ -6,8 +6,8 @@
 #include "store/postgres/postgres.h"
 #include "store/usage_text.h"
 
-/* The fields of these groups, as pg_record binds them, in straight-line code; with a step in place of
- * the trail. */
+/* The fields of these groups, as pg_record binds them, in straight-line code; with a step in place
+ * of the trail. */
 #define BIND(exec, member, column, group, ...) BIND_OF(exec->member, FIELD_##group, __VA_ARGS__)
 #define BIND_OF(member, in, kind, min, max, usual)                                                 \
     if (((in)&groups) == 0)                                                                        \
