@@ -137,8 +137,7 @@
 #define JOB_ROW_FIELDS(F, T)                                                          \
     F(T, id,          id,            IN2(KEY, TOLD), F_ID)                            \
     F(T, version,     version,       PROGRESS, F_U32_USUALLY(1))                      \
-    F(T, state,       state,         END,                                                  \
-      F_ENUM_USUALLY(JOB_NONE + 1, JOB_STATES - 1, JOB_ACTIVE))                                  \
+    F(T, state,       state,  END, F_ENUM_USUALLY(JOB_NONE + 1, JOB_STATES - 1, JOB_ACTIVE)) \
     F(T, name,        name,          IN2(BIRTH, NULLED), F_TEXT)                      \
     F(T, queue,       queue,         IN2(EDIT, TOLD), F_TEXT)                         \
     F(T, owner,       owner,         IN2(BIRTH, TOLD), F_TEXT)                        \
@@ -160,8 +159,7 @@
     F(T, id,          id,            IN3(KEY, BIRTH, TOLD), F_ID)                     \
     F(T, job_id,      job_id,        IN2(BIRTH, TOLD), F_ID)                          \
     F(T, queue,       queue,         IN3(BIRTH, MOVED, TOLD), F_TEXT)                 \
-    F(T, priority,    priority,      IN3(BIRTH, MOVED, TOLD),                          \
-      F_I32_USUALLY(SPEC_PRIORITY_DEFAULT))                                           \
+    F(T, priority, priority, IN3(BIRTH, MOVED, TOLD), F_I32_USUALLY(SPEC_PRIORITY_DEFAULT)) \
     F(T, retry_of,    retry_of,      IN2(BIRTH, NULLED_PG), F_U64)                    \
     F(T, first,       first,         BIRTH,    F_BOOL_USUALLY(true))                  \
     F(T, origin,      origin,        BIRTH,    F_ENUM_USUALLY(0, ORIGINS - 1, ORIGIN_ONCE)) \
