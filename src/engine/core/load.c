@@ -37,7 +37,7 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
     if (rules.queue.len > SPEC_NAME_MAX || rules.handler.len > SPEC_NAME_MAX ||
         rules.breaker.name.len > SPEC_NAME_MAX || rules.priority < 0 ||
         rules.priority > SPEC_PRIORITY_MAX) {
-        err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
+        err_set(err, RC_CORRUPT, "%s: its rules make no sense", ID_TEXT(ID_JOB, rec->id));
         return NULL;
     }
     struct job_rec brief = *rec;
@@ -99,7 +99,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     struct job *job = map_get(&e->jobs, rec->job_id);
     const char *fault = find_fault(rec, job);
     if (fault != NULL) {
-        err_set(err, RC_CORRUPT, "execution %" PRIu64 ": %s", rec->id, fault);
+        err_set(err, RC_CORRUPT, "%s: %s", ID_TEXT(ID_EXEC, rec->id), fault);
         return NULL;
     }
     struct exec *x = exec_new(e, rec->id, job);
@@ -230,7 +230,7 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 {
     assert(!in_turn(e));
     if (map_get(&e->execs, exec->id) != NULL)
-        return err_set(err, RC_CORRUPT, "execution %" PRIu64 ": it is there twice", exec->id);
+        return err_set(err, RC_CORRUPT, "%s: it is there twice", ID_TEXT(ID_EXEC, exec->id));
     e->inbox.post.announce |= exec->state == EXEC_QUEUED;
     if (take_exec(e, exec, err) != NULL)
         return RC_OK;

@@ -4,7 +4,6 @@
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* The statements that were queued for one question. */
@@ -406,7 +405,8 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " is corrupt", s->place.label, job_id);
+        return err_set(err, RC_CORRUPT, "%s: %s is corrupt", s->place.label,
+                       ID_TEXT(ID_JOB, job_id));
     if (own != NULL && pg_rows(own) == 0)
         return err_set(err, RC_NOT_FOUND, "%s has no payload", ID_TEXT(ID_EXEC, exec_id));
     *ret_spec = spec;

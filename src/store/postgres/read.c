@@ -9,14 +9,13 @@
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-static enum rc makes_no_sense(const struct pg_call *use, const char *noun, uint64_t id,
+static enum rc makes_no_sense(const struct pg_call *use, const char *prefix, uint64_t id,
                               struct err *err)
 {
-    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " is corrupt", pg_label(use), noun,
-                   id);
+    return err_set(err, RC_CORRUPT, "%s: the row of %s is corrupt", pg_label(use),
+                   ID_TEXT(prefix, id));
 }
 
 static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
@@ -34,7 +33,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     job.payload = row_text(&row);
     job.trail = row_text(&row);
     if (row.bad)
-        return makes_no_sense(use, "job", id, err);
+        return makes_no_sense(use, ID_JOB, id, err);
     *ret_job = job;
     return RC_OK;
 }
@@ -48,7 +47,7 @@ static enum rc take_exec(const struct pg_call *use, uint64_t id, struct arena *a
     exec.result = row_text(&row);
     exec.trail = row_text(&row);
     if (row.bad)
-        return makes_no_sense(use, "execution", id, err);
+        return makes_no_sense(use, ID_EXEC, id, err);
     *ret_exec = exec;
     return RC_OK;
 }
@@ -108,7 +107,7 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     TRY(pg_run(pg, err));
     struct row row = pg_row(use, 0, NULL);
     if (!row_grant(&row, ret_grant))
-        return makes_no_sense(use, "execution", exec_id, err);
+        return makes_no_sense(use, ID_EXEC, exec_id, err);
     return RC_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, struct arena *arena,
@@ -403,8 +402,8 @@ enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct are
     struct row row = stmt_row(&stmt, arena);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: the payload of execution %" PRIu64 " is corrupt",
-                       db->path, exec_id);
+        return err_set(err, RC_CORRUPT, "%s: the payload of %s is corrupt", db->path,
+                       ID_TEXT(ID_EXEC, exec_id));
     *ret_payload = payload;
     return RC_OK;
 }
@@ -423,7 +422,7 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, str
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " is corrupt", s->db.path, job_id);
+        return err_set(err, RC_CORRUPT, "%s: %s is corrupt", s->db.path, ID_TEXT(ID_JOB, job_id));
     if (exec_id != 0)
         TRY(sqlite_payload(&s->db, SQL_FETCH_PAYLOAD, exec_id, arena, &payload, err));
     *ret_spec = spec;

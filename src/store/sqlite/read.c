@@ -4,7 +4,6 @@
 #include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum rc sqlite_snapshot(struct reader *reader, struct db **ret_db, struct err *err)
@@ -21,11 +20,11 @@ void sqlite_snapshot_end(struct db **db)
         db_rollback(*db); /* it only read */
 }
 
-static enum rc makes_no_sense(const struct stmt *stmt, const char *noun, uint64_t id,
+static enum rc makes_no_sense(const struct stmt *stmt, const char *prefix, uint64_t id,
                               struct err *err)
 {
-    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " is corrupt", stmt->db->path,
-                   noun, id);
+    return err_set(err, RC_CORRUPT, "%s: the row of %s is corrupt", stmt->db->path,
+                   ID_TEXT(prefix, id));
 }
 
 static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
@@ -43,7 +42,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     job.payload = row_text(&row);
     job.trail = row_text(&row);
     if (row.bad)
-        return makes_no_sense(&stmt, "job", id, err);
+        return makes_no_sense(&stmt, ID_JOB, id, err);
     *ret_job = job;
     return RC_OK;
 }
@@ -63,7 +62,7 @@ static enum rc find_exec(struct db *db, enum sql sql, uint64_t id, struct arena 
     exec.result = row_text(&row);
     exec.trail = row_text(&row);
     if (row.bad)
-        return makes_no_sense(&stmt, "execution", id, err);
+        return makes_no_sense(&stmt, ID_EXEC, id, err);
     *ret_exec = exec;
     return RC_OK;
 }
@@ -114,7 +113,7 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     TRY(stmt_next(&stmt, &found, err));
     struct row row = stmt_row(&stmt, NULL);
     if (!row_grant(&row, ret_grant))
-        return makes_no_sense(&stmt, "execution", exec_id, err);
+        return makes_no_sense(&stmt, ID_EXEC, exec_id, err);
     return RC_OK;
 }
 
