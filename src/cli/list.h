@@ -29,7 +29,6 @@ struct list_args {
     struct cli_common common;
     JOB_FIELDS(LIST_MEMBER)
     FILTER_PARAMS(LIST_PARAM)
-    const char *sort;
     int64_t limit;
     bool all;
 };

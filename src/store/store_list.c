@@ -5,9 +5,10 @@
 #include "store/store.h"
 
 enum {
-    CHUNK_ROWS = 256,                  /* are read at a time … */
-    CHUNKS_BYTES_MAX = 1 << 24,        /* … until those that were read take so much memory */
-    LOOK_SCAN_MAX = LIST_SCAN_MAX / 4, /* of which another row has to be read, each */
+    CHUNK_ROWS = 256,                    /* are read at a time … */
+    CHUNKS_BYTES_MAX = 1 << 24,          /* … until those that were read take so much memory */
+    CHUNKS_SCAN_MAX = LIST_SCAN_MAX / 2, /* as many rows, whose texts travel here, … */
+    LOOK_SCAN_MAX = LIST_SCAN_MAX / 5,   /* … or fewer when another row has to be read for each */
 };
 
 enum rc store_read_runs(struct reader *reader, const uint64_t *job_ids, size_t count,
@@ -35,7 +36,7 @@ static struct reading reading_of(const struct page *page, unsigned needs, const 
 {
     return (struct reading){
         .next = {.before = page->before, .limit = CHUNK_ROWS},
-        .rows_max = needs == 0 ? LIST_SCAN_MAX : LOOK_SCAN_MAX,
+        .rows_max = needs == 0 ? CHUNKS_SCAN_MAX : LOOK_SCAN_MAX,
         .bytes_max = arena->used_bytes + CHUNKS_BYTES_MAX,
     };
 }

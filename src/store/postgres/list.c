@@ -70,27 +70,57 @@ static uint64_t edge_of(const struct pg_call *edge)
 
 /* ---- jobs */
 
-static struct pg_call *use_jobs(struct pg *pg, const enum query lists[JOB_LISTS],
-                                const struct filter *filter, const struct window *w)
+/* Which list it is, and what that is asked for. */
+struct job_query {
+    enum job_list list;
+    const struct filter *filter;
+    struct window window;
+    struct name_range names; /* JOB_LIST_PREFIX */
+};
+
+/* By the beginning of names where few enough begin so. */
+static enum rc choose_list(struct pg *pg, struct job_query *q, struct arena *arena, struct err *err)
 {
-    enum job_list list = job_list_of(filter);
-    struct pg_call *use = pg_call(pg, lists[list]);
-    if (list == JOB_LIST_FOUND) {
-        bind_found(use, filter, w);
+    q->list = job_list_of(q->filter);
+    if (!list_by_prefix(q->filter, arena, &q->names))
+        return RC_OK;
+    struct pg_call *use = pg_call(pg, Q_LOOK_FOR_NAMES);
+    pg_text(use, q->names.from);
+    pg_text(use, q->names.to);
+    pg_i64(use, LIST_SCAN_MAX);
+    TRY(pg_run(pg, err));
+    if (pg_rows(use) > 0)
+        return RC_OK;
+    q->list = JOB_LIST_PREFIX;
+    q->window.scan_max = LIST_SPARSE_MAX;
+    return RC_OK;
+}
+
+static struct pg_call *use_jobs(struct pg *pg, const enum query lists[JOB_LISTS],
+                                const struct job_query *q)
+{
+    struct pg_call *use = pg_call(pg, lists[q->list]);
+    if (q->list == JOB_LIST_FOUND) {
+        bind_found(use, q->filter, &q->window);
         return use;
     }
-    if (list == JOB_LIST_IN_STATE)
-        pg_i64(use, list_job_state(filter));
-    bind_window(use, w);
+    if (q->list == JOB_LIST_PREFIX) {
+        pg_text(use, q->names.from);
+        pg_text(use, q->names.to);
+    }
+    if (q->list == JOB_LIST_IN_STATE)
+        pg_i64(use, list_job_state(q->filter));
+    bind_window(use, &q->window);
     return use;
 }
 
-static struct pg_call *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
-                                size_t limit, struct arena *arena)
+static struct pg_call *ask_jobs(struct pg *pg, const struct job_query *q, size_t limit,
+                                struct arena *arena)
 {
     static const enum query lists[JOB_LISTS] = {Q_LIST_JOBS, Q_LIST_JOBS_FOUND,
-                                                Q_LIST_JOBS_IN_STATE};
-    struct pg_call *use = use_jobs(pg, lists, filter, w);
+                                                Q_LIST_JOBS_IN_STATE, Q_LIST_JOBS_PREFIX};
+    const struct filter *filter = q->filter;
+    struct pg_call *use = use_jobs(pg, lists, q);
     pg_i64(use, list_states(filter, FILTER_OF_JOBS));
     pg_text_or_null(use, list_queues(filter, arena));
     pg_text_or_null(use, filter->owner);
@@ -126,17 +156,18 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
                            struct err *err)
 {
     static const enum query edges[JOB_LISTS] = {Q_EDGE_JOBS, Q_EDGE_JOBS_FOUND,
-                                                Q_EDGE_JOBS_IN_STATE};
+                                                Q_EDGE_JOBS_IN_STATE, Q_EDGE_JOBS_PREFIX};
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct pg_call *edge = NULL;
     int64_t drift_ms;
     TRY(read_drift(pg, filter, &drift_ms, err));
-    struct window w = window_of_jobs(filter, page, drift_ms);
-    const struct pg_call *list = ask_jobs(pg, filter, &w, page->limit, arena);
+    struct job_query q = {.filter = filter, .window = window_of_jobs(filter, page, drift_ms)};
+    TRY(choose_list(pg, &q, arena, err));
+    const struct pg_call *list = ask_jobs(pg, &q, page->limit, arena);
     TRY(pg_run(pg, err));
     *ret_page = take_jobs(list, page->limit, arena);
     if (ret_page->next == 0)
-        edge = use_jobs(pg, edges, filter, &w);
+        edge = use_jobs(pg, edges, &q);
     TRY(pg_commit(pg, err));
     if (ret_page->next == 0)
         ret_page->next = edge_of(edge);

@@ -103,6 +103,14 @@ enum job_list job_list_of(const struct filter *filter)
     return only == JOB_NONE || many ? JOB_LIST_ALL : JOB_LIST_IN_STATE;
 }
 
+bool list_by_prefix(const struct filter *filter, struct arena *arena, struct name_range *ret_range)
+{
+    if (job_list_of(filter) == JOB_LIST_FOUND || !filter_prefix(filter, arena, &ret_range->from))
+        return false;
+    ret_range->to = filter_prefix_end(ret_range->from, arena);
+    return ret_range->to.len > 0;
+}
+
 enum exec_state list_next_seldom(const struct filter *filter, enum exec_state after)
 {
     uint32_t seldom =

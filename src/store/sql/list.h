@@ -31,13 +31,23 @@ struct window window_of_live(const struct filter *filter, const struct window *w
 /* ---- filters */
 
 /* By which index jobs are found: of a field, in a state that few jobs have, else all. */
-enum job_list { JOB_LIST_ALL, JOB_LIST_FOUND, JOB_LIST_IN_STATE, JOB_LISTS };
+enum job_list { JOB_LIST_ALL, JOB_LIST_FOUND, JOB_LIST_IN_STATE, JOB_LIST_PREFIX, JOB_LISTS };
 enum job_list job_list_of(const struct filter *filter);
 /* Whether the field of a column of the filter has an index: the name, and what is kept INDEXED. */
 bool list_has_index(size_t column);
 /* JOB_LIST_FOUND: the value of such a field where jobs are found by it, which is the first that the
  * filter has; else empty. */
 struct str list_found_by(const struct filter *filter, size_t column);
+
+/* JOB_LIST_PREFIX: jobs whose names begin in one way stand together in the index by name, but in
+ * the order of their names. So all of them are sorted, and it is taken only when they are at most
+ * LIST_SCAN_MAX, which a store finds out first. False: the filter has no such pattern, or
+ * something else that is found by an index. */
+struct name_range {
+    struct str from;
+    struct str to; /* exclusive */
+};
+bool list_by_prefix(const struct filter *filter, struct arena *arena, struct name_range *ret_range);
 
 /* The same for executions: of a job, or of ends that are seldom, one list for each; most executions
  * are completed. */

@@ -68,29 +68,67 @@ static enum rc read_edge(struct stmt *edge, uint64_t *ret_id, struct err *err)
 
 /* ---- jobs */
 
-static struct stmt job_stmt(struct db *db, const enum sql lists[JOB_LISTS],
-                            const struct filter *filter, const struct window *w)
+/* Which list it is, and what that is asked for. */
+struct job_query {
+    enum job_list list;
+    const struct filter *filter;
+    struct window window;
+    struct name_range names; /* JOB_LIST_PREFIX */
+};
+
+/* Few enough names begin so. */
+static enum rc has_few_names(struct db *db, const struct name_range *names, bool *ret_few,
+                             struct err *err)
 {
-    enum job_list list = job_list_of(filter);
-    struct stmt stmt = db_stmt(db, lists[list]);
-    if (list == JOB_LIST_FOUND) {
-        bind_found(&stmt, filter, w);
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOOK_FOR_NAMES);
+    bool many;
+    stmt_text(&stmt, names->from);
+    stmt_text(&stmt, names->to);
+    stmt_i64(&stmt, LIST_SCAN_MAX);
+    TRY(stmt_next(&stmt, &many, err));
+    *ret_few = !many;
+    return RC_OK;
+}
+
+static enum rc choose_list(struct db *db, struct job_query *q, struct arena *arena, struct err *err)
+{
+    bool few = false;
+    q->list = job_list_of(q->filter);
+    if (list_by_prefix(q->filter, arena, &q->names))
+        TRY(has_few_names(db, &q->names, &few, err));
+    if (!few)
+        return RC_OK;
+    q->list = JOB_LIST_PREFIX;
+    q->window.scan_max = LIST_SPARSE_MAX;
+    return RC_OK;
+}
+
+static struct stmt job_stmt(struct db *db, const enum sql lists[JOB_LISTS],
+                            const struct job_query *q)
+{
+    struct stmt stmt = db_stmt(db, lists[q->list]);
+    if (q->list == JOB_LIST_FOUND) {
+        bind_found(&stmt, q->filter, &q->window);
         return stmt;
     }
-    if (list == JOB_LIST_IN_STATE)
-        stmt_i64(&stmt, list_job_state(filter));
-    bind_window(&stmt, w);
+    if (q->list == JOB_LIST_PREFIX) {
+        stmt_text(&stmt, q->names.from);
+        stmt_text(&stmt, q->names.to);
+    }
+    if (q->list == JOB_LIST_IN_STATE)
+        stmt_i64(&stmt, list_job_state(q->filter));
+    bind_window(&stmt, &q->window);
     return stmt;
 }
 
 /* Up to one job more than the page shows. */
-static enum rc scan_jobs(struct db *db, const struct filter *filter, const struct window *w,
-                         size_t limit, struct arena *arena, struct job_page *ret_page,
-                         struct err *err)
+static enum rc scan_jobs(struct db *db, const struct job_query *q, size_t limit,
+                         struct arena *arena, struct job_page *ret_page, struct err *err)
 {
     static const enum sql lists[JOB_LISTS] = {SQL_LIST_JOBS, SQL_LIST_JOBS_FOUND,
-                                              SQL_LIST_JOBS_IN_STATE};
-    CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, filter, w);
+                                              SQL_LIST_JOBS_IN_STATE, SQL_LIST_JOBS_PREFIX};
+    const struct filter *filter = q->filter;
+    CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, q);
     VEC(struct job_rec) jobs = {0};
     stmt_i64(&stmt, list_states(filter, FILTER_OF_JOBS));
     stmt_text_or_null(&stmt, list_queues(filter, arena));
@@ -119,19 +157,20 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          struct err *err)
 {
     static const enum sql edges[JOB_LISTS] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_FOUND,
-                                              SQL_EDGE_JOBS_IN_STATE};
+                                              SQL_EDGE_JOBS_IN_STATE, SQL_EDGE_JOBS_PREFIX};
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
     int64_t drift_ms;
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(read_drift(db, filter, &drift_ms, err));
-    struct window w = window_of_jobs(filter, page, drift_ms);
-    TRY(scan_jobs(db, filter, &w, page->limit, arena, ret_page, err));
+    struct job_query q = {.filter = filter, .window = window_of_jobs(filter, page, drift_ms)};
+    TRY(choose_list(db, &q, arena, err));
+    TRY(scan_jobs(db, &q, page->limit, arena, ret_page, err));
     if (ret_page->count > page->limit) {
         ret_page->count = page->limit;
         ret_page->next = ret_page->jobs[page->limit - 1].id;
         return RC_OK;
     }
-    struct stmt edge = job_stmt(db, edges, filter, &w);
+    struct stmt edge = job_stmt(db, edges, &q);
     return read_edge(&edge, &ret_page->next, err);
 }
 

@@ -45,6 +45,11 @@ LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
 -- adds UNION ALL and a SELECT.
 SELECT * FROM belfry.job WHERE {in_window} AND name = :found_name::text
 
+-- token: jobs_prefix
+-- By the index of names, which has the ids; OFFSET 0 keeps the planner from walking the ids instead.
+SELECT id FROM (SELECT id FROM belfry.job
+        WHERE name >= :name_from::text AND name < :name_to::text AND {in_window} OFFSET 0) k
+
 -- token: jobs_in_state
 -- Jobs that are neither active nor completed. Either the job's own row says so, …
 SELECT id FROM belfry.job WHERE state = :in_state::bigint AND state <> {JOB_ACTIVE} AND {in_window}
@@ -119,6 +124,22 @@ ORDER BY j.id DESC LIMIT :limit;
 
 -- name: edge_jobs_found
 SELECT id FROM ({jobs_found} {edge}) j;
+
+-- name: look_for_names
+-- A row when more names begin so than are sorted for a page.
+SELECT 1 FROM belfry.job WHERE name >= :name_from::text AND name < :name_to::text
+LIMIT 1 OFFSET :most::bigint;
+
+-- name: list_jobs_prefix
+SELECT {job.listed}
+FROM ({jobs_prefix} {window}) w
+JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
+{job.end}
+WHERE {job.fits}
+ORDER BY w.id DESC LIMIT :limit;
+
+-- name: edge_jobs_prefix
+{jobs_prefix} {edge};
 
 -- name: list_jobs_in_state
 -- A job may have several executions that ended so: a window of :scan_max rows of each kind has

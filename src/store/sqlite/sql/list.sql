@@ -38,6 +38,12 @@ SELECT id FROM job WHERE {in_window}
 -- adds UNION ALL and a SELECT.
 SELECT id FROM job WHERE {in_window} AND name = :found_name
 
+-- token: jobs_prefix
+-- By the index of names, then in the order of ids: + keeps the primary key out of it.
+SELECT id FROM job INDEXED BY job_name
+    WHERE name >= :name_from AND name < :name_to AND +id >= :id_min AND +id < :id_end
+    ORDER BY +id DESC
+
 -- token: jobs_in_state
 -- Those that are neither active nor completed. Either the job's own row says so, or that of an
 -- execution, not necessarily the newest: a row that is found counts by the same rule as everywhere.
@@ -110,6 +116,17 @@ SELECT r.* FROM ({jobs_found} {window}) {job.listed};
 
 -- name: edge_jobs_found
 {jobs_found} {edge};
+
+-- name: look_for_names
+-- A row when more names begin so than are sorted for a page.
+SELECT 1 FROM job INDEXED BY job_name WHERE name >= :name_from AND name < :name_to
+LIMIT 1 OFFSET :most;
+
+-- name: list_jobs_prefix
+SELECT r.* FROM ({jobs_prefix} LIMIT :scan_max) {job.listed};
+
+-- name: edge_jobs_prefix
+{jobs_prefix} LIMIT 1 OFFSET :scan_max - 1;
 
 -- name: list_jobs_in_state
 SELECT r.* FROM ({jobs_in_state}) {job.listed};
