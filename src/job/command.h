@@ -41,6 +41,7 @@ enum command_kind {
     CMD_CALENDAR,   /* put or delete one */
     CMD_FENCE,      /* whether a token still owns a run */
     CMD_STATS,
+    CMD_WAITS, /* how many wait for what */
     COMMAND_KINDS,
 };
 
@@ -177,6 +178,12 @@ struct stats_view {
     struct store_cost cost; /* filled in by whoever knows the store, not by the engine */
 };
 
+/* How many executions of a queue wait for what. */
+struct waits {
+    struct str queue;
+    int64_t by_kind[BLOCKER_KINDS];
+};
+
 /* Which part of a reply a command fills. */
 enum reply_kind {
     REPLY_DONE = 1, /* none: that it was done says all; the items of a submission have their own */
@@ -190,6 +197,7 @@ enum reply_kind {
     REPLY_OPERATIONS,
     REPLY_CALENDAR,
     REPLY_STATS,
+    REPLY_WAITS,
 };
 
 struct command {
@@ -281,6 +289,11 @@ struct command {
             };
             uint32_t calendar_version;
             struct stats_view stats;
+            struct {
+                const struct waits *waits;
+                size_t wait_count;
+                bool waits_sampled; /* some were looked at, and stand for the rest */
+            };
         };
     } reply;
 };

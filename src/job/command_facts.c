@@ -41,6 +41,7 @@ static const struct command_facts table[] = {
     [CMD_CALENDAR]       = ROW(FIRST,      FREELY,   NO_ID,  NO,  NO,     CALENDAR),
     [CMD_FENCE]          = ROW(OWNER,      FREELY,   EXEC,   NO,  NO,     DONE),
     [CMD_STATS]          = ROW(ALL,        FREELY,   NO_ID,  NO,  YES,    STATS),
+    [CMD_WAITS]          = ROW(ALL,        FREELY,   NO_ID,  NO,  NO,     WAITS),
 };
 /* clang-format on */
 static_assert(COUNT_OF(table) == COMMAND_KINDS, "each kind of command has a row");

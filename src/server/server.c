@@ -242,7 +242,8 @@ static enum rc start(struct process *p, struct err *err)
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
     atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
-    s->board = board_new(s);
+    s->board = board_new(s, CMD_STATS);
+    s->waits = board_new(s, CMD_WAITS);
     TRY(output_log_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
@@ -350,6 +351,7 @@ static void stop(struct process *p)
     if (s->decider != NULL)
         decider_free(s->decider);
     board_free(s->board);
+    board_free(s->waits);
     membership_free(s->membership);
     zones_free(s->zones);
     http_quota_free(s->quota);

@@ -243,6 +243,23 @@ def test_the_command_line_prints_numbers_and_events():
     assert refused.returncode == 2 and "type" in refused.stderr, refused
 
 
+def test_what_executions_wait_for_is_counted():
+    def blockers(queue):
+        told = expect(200, server, "GET", f"/stats/blockers?queue={queue}")
+        assert told["waiting"] == sum(told["blockers"].values()) and not told["sampled"], told
+        return told["blockers"]
+    for _ in range(3):
+        submit(server, queue="waiting")
+    upstream, _ = submit(server, queue="waiting", schedule={"delay": "1h"})
+    submit(server, queue="waiting", depends_on=[{"job": upstream}])
+    assert blockers("waiting") == {"no_worker": 3, "scheduled": 1, "dependency": 1}
+    expect(200, server, "POST", "/queues/waiting/pause")
+    assert blockers("waiting") == {"queue_paused": 3, "scheduled": 1, "dependency": 1}
+    assert blockers("never-was") == {}
+    shown = server.cli("stats", "--blockers", "--queue", "waiting")
+    assert shown.returncode == 0 and "3  queue_paused" in shown.stdout, shown
+
+
 def test_three_servers_tell_of_all_from_any():
     with Postgres() as postgres, Cluster(postgres, 3, "--no-worker") as nodes:
         count = 0
@@ -259,6 +276,8 @@ def test_three_servers_tell_of_all_from_any():
                 while seen != made:
                     seen.add(next_of(stream, "execution")["job_id"])
                 wait_for(lambda: told()["scheduled"] == count, f"what {node.name} was told of")
+        told = [expect(200, node, "GET", "/stats/blockers?queue=shared") for node in nodes]
+        assert all(t["blockers"] == {"scheduled": count} for t in told), told
         with Stream(nodes[0], SUMMARY) as stream, Stream(nodes[0], SUMMARY) as second:
             next_of(second, "tick")
             nodes[2].kill()

@@ -679,6 +679,8 @@ def test_answers_of_the_server_itself_are_as_documented():
         schema = declared_answer("GET", API + "/events", 200)["content"]["text/event-stream"]["schema"]
         assert not checker.check(next(resumed)[2], schema["contentSchema"])
     checked(200, "GET", API + "/stats")
+    assert checked(200, "GET", f"{API}/stats/blockers?queue={queue}")["waiting"] == 1
+    checked(400, "GET", API + "/stats/blockers?queue=a%20b")
     told = checked(200, "GET", API + "/series?metric=depth&queue=never-was")
     assert told["note"] and len(told["points"]) == 360, told
     checked(400, "GET", API + "/series?metric=mood")

@@ -337,7 +337,7 @@ void client_act(struct world *w)
     else if (dice < 78)
         drain(w);
     else if (dice < 84)
-        look(w, CMD_STATS);
+        look(w, pick(w, 6) == 0 ? CMD_WAITS : CMD_STATS);
     else if (dice < 86)
         look(w, pick(w, 2) == 0 ? CMD_QUEUES : pick(w, 2) == 0 ? CMD_BREAKERS : CMD_TEAMS);
     else if (dice < 90)

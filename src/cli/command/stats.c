@@ -2,12 +2,26 @@
 #include "cli/commands.h"
 #include "cli/view.h"
 
-static const struct opt table[] = {CLI_COMMON_OPTS};
+enum { QUERY_BYTES_MAX = 1 << 12 };
 
-static const struct opts opts = {"stats", "[options]",
-                                 "Prints how many jobs and executions there are of each status,\n"
-                                 "in all and by queue, at most a second old.",
-                                 table, COUNT_OF(table)};
+struct stats_args {
+    struct cli_common common;
+    bool blockers;
+    const char *queue;
+};
+
+#define AT(member) offsetof(struct stats_args, member)
+static const struct opt table[] = {
+    {"blockers", 0, OPT_FLAG, NULL, AT(blockers), "how many wait for what, instead"},
+    {"queue", 0, OPT_TEXT, "Q", AT(queue), "with --blockers: only in this queue"},
+    CLI_COMMON_OPTS,
+};
+
+static const struct opts opts = {
+    "stats", "[options]",
+    "Prints how many jobs and executions there are of each status,\n"
+    "in all and by queue, at most a second old; or how many wait for what.",
+    table, COUNT_OF(table)};
 
 static const struct view_field sums[] = {
     {{.title = "as of"}, VIEW_WHEN, "as_of"},
@@ -38,12 +52,43 @@ static const struct view_field columns[] = {
     {{.title = "DEAD LETTERS", .right = true}, VIEW_TEXT, "dead_letters"},
 };
 
-static enum rc stats(struct cli *cli, const void *args, struct err *err)
+/* "   1100  rate", as the server has them. */
+static enum rc print_blockers(struct cli *cli, const char *queue, struct err *err)
 {
     struct json answer;
+    CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
+    api_add_param(&query, "queue", queue);
+    TRY(api_get(cli,
+                arena_printf(&cli->arena, "/stats/blockers%s%.*s", query.len > 0 ? "?" : "",
+                             STR_ARG(buf_str(&query))),
+                &answer, err));
+    const struct json *blockers = json_get(&answer, STR("blockers"));
+    const struct json *sampled = json_get(&answer, STR("sampled"));
+    if (cli->format == CLI_JSON) {
+        cli_print_line(answer.raw);
+        return RC_OK;
+    }
+    for (size_t i = 0; blockers != NULL && i < blockers->count; i++)
+        cli_print_line(arena_printf(&cli->arena, "%10.*s  %.*s",
+                                    STR_ARG(blockers->members[i].value.raw),
+                                    STR_ARG(blockers->members[i].key)));
+    if (blockers == NULL || blockers->count == 0)
+        cli_print_line(STR("nothing waits"));
+    if (sampled != NULL && sampled->boolean)
+        cli_print_line(STR("about: there are too many to look at each"));
+    return RC_OK;
+}
+
+static enum rc stats(struct cli *cli, const void *arg, struct err *err)
+{
+    const struct stats_args *args = arg;
+    struct json answer;
     CLEANUP(view_free) struct view view = {0};
-    (void)args;
     TRY(cli_no_words(cli, err));
+    if (args->queue != NULL && !args->blockers)
+        return err_set(err, RC_INVALID, "--queue goes with --blockers");
+    if (args->blockers)
+        return print_blockers(cli, args->queue, err);
     TRY(api_get(cli, STR("/stats"), &answer, err));
     if (cli->format == CLI_JSON) {
         cli_print_line(answer.raw);
@@ -61,6 +106,6 @@ static enum rc stats(struct cli *cli, const void *args, struct err *err)
 
 int stats_command(int argc, char **argv)
 {
-    struct cli_common args = {.url = NULL};
-    return cli_main(&opts, argc, argv, &args, stats);
+    struct stats_args args = {.blockers = false};
+    return cli_main(&opts, argc, argv, &args.common, stats);
 }

@@ -17,6 +17,7 @@
 #include "engine/depend/depends.h"
 #include "engine/depend/depends_slots.h"
 #include "engine/explain/explain.h"
+#include "engine/explain/waits.h"
 #include "engine/ready/breakers.h"
 #include "engine/ready/forget.h"
 #include "engine/ready/grant.h"
@@ -338,6 +339,7 @@ static const struct verb verbs[] = {
     [CMD_CALENDAR]       = {decide_calendar,      NULL,        ask_calendar},
     [CMD_FENCE]          = {decide_fence,         NULL,        NULL},
     [CMD_STATS]          = {decide_stats,         NULL,        NULL},
+    [CMD_WAITS]          = {decide_waits,         NULL,        NULL},
 };
 /* clang-format on */
 static_assert(COUNT_OF(verbs) == COMMAND_KINDS, "each kind of command is decided");

@@ -2,6 +2,7 @@
 #include "server/api/api.h"
 #include "server/call/route_table.h"
 #include "server/cluster/membership.h"
+#include "wire/message/queue_json.h"
 #include "wire/message/stats_json.h"
 
 enum { STATS_BYTES_MAX = 16 << 20 };
@@ -63,6 +64,56 @@ void api_me(struct request *r)
     put_calls(&w, r->who->role);
     json_close(&w);
     request_answer_body(r, 200);
+}
+
+static void answer_blockers(struct request *r)
+{
+    static const struct str all = {0};
+    const struct str *queue = r->own != NULL ? r->own : &all;
+    int64_t sums[BLOCKER_KINDS] = {0};
+    int64_t waiting = 0;
+    for (size_t i = 0; i < r->cmd.reply.wait_count; i++) {
+        const struct waits *waits = &r->cmd.reply.waits[i];
+        if (queue->len > 0 && !str_eq(*queue, waits->queue))
+            continue;
+        for (int kind = BLOCKER_NONE + 1; kind < BLOCKER_KINDS; kind++) {
+            sums[kind] += waits->by_kind[kind];
+            waiting += waits->by_kind[kind];
+        }
+    }
+    struct json_writer w = request_writer(r);
+    json_open(&w);
+    json_put_text(&w, "queue", *queue);
+    json_put_when(&w, "as_of", r->cmd.reply.at_ms);
+    json_put_int(&w, "waiting", waiting);
+    json_key(&w, "blockers");
+    json_open(&w);
+    for (int kind = BLOCKER_NONE + 1; kind < BLOCKER_KINDS; kind++) {
+        if (sums[kind] == 0)
+            continue;
+        json_key_str(&w, blocker_kind_name((enum blocker_kind)kind));
+        json_int(&w, sums[kind]);
+    }
+    json_close(&w);
+    json_put_bool(&w, "sampled", r->cmd.reply.waits_sampled);
+    json_close(&w);
+    request_answer_body(r, 200);
+}
+
+void api_blockers(struct request *r)
+{
+    static const char *const known[] = {"queue", NULL};
+    struct field_errors errors = {0};
+    struct str *queue = ARENA_NEW(r->arena, struct str);
+    if (!request_params_known(r, known))
+        return;
+    if (http_request_param(r->http, STR("queue"), queue) &&
+        queue_name_check(*queue, r->arena, &errors) != RC_OK) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->own = queue;
+    request_to_waits(r, answer_blockers);
 }
 
 void api_healthz(struct request *r)

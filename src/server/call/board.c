@@ -8,6 +8,7 @@
 
 struct board {
     struct server *server;
+    enum command_kind kind;
     pthread_mutex_t lock; /* of all below */
     struct snapshot *newest;
     struct list waiting;
@@ -62,10 +63,11 @@ static void ask_turn(struct board *b);
 static void take_answer(struct errand *errand)
 {
     struct snapshot *s = CONTAINER_OF(errand, struct snapshot, errand);
-    struct board *b = s->errand.request.server->board;
+    struct board *b = s->board;
     struct snapshot *old = NULL;
     struct list served;
-    s->stats = s->errand.request.cmd.reply.stats;
+    if (b->kind == CMD_STATS)
+        s->stats = s->errand.request.cmd.reply.stats;
     pthread_mutex_lock(&b->lock);
     b->asked = take_served(b, s, &served);
     bool again = b->asked;
@@ -84,10 +86,10 @@ static void take_answer(struct errand *errand)
 static void ask_turn(struct board *b)
 {
     struct snapshot *s = MEM_NEW(struct snapshot);
-    errand_init(&s->errand, CMD_STATS);
+    errand_init(&s->errand, b->kind);
+    s->board = b;
     s->at_ms = clock_wall_ms();
     s->at_us = clock_mono_us();
-    s->errand.request.server = b->server;
     s->errand.take_ended = take_answer;
     atomic_init(&s->holders, 1);
     decider_send_errand(b->server->decider, &s->errand);
@@ -113,10 +115,11 @@ void board_ask(struct board *b, int64_t max_age_us, struct board_wait *wait)
         ask_turn(b);
 }
 
-struct board *board_new(struct server *server)
+struct board *board_new(struct server *server, enum command_kind kind)
 {
     struct board *b = MEM_NEW(struct board);
     b->server = server;
+    b->kind = kind;
     pthread_mutex_init(&b->lock, NULL);
     list_init(&b->waiting);
     return b;

@@ -16,7 +16,8 @@ struct snapshot {
     atomic_int holders;
     int64_t at_ms; /* when it was asked for: wall clock, … */
     int64_t at_us; /* … and monotonic */
-    struct stats_view stats;
+    struct board *board;
+    struct stats_view stats; /* CMD_STATS; else the errand has the answer */
 };
 
 void snapshot_release(struct snapshot *s); /* NULL is fine */
@@ -31,7 +32,8 @@ struct board_wait {
     struct err err;
 };
 
-struct board *board_new(struct server *server);
+/* Of what this command (CMD_STATS, CMD_WAITS) answers. */
+struct board *board_new(struct server *server, enum command_kind kind);
 /* When no thread is left that asks, and the decider has stopped. NULL is fine. */
 void board_free(struct board *b);
 

@@ -25,6 +25,7 @@ struct server {
     struct membership *membership;     /* among other servers; NULL: there can be none */
     struct decider *decider;           /* runs turns */
     struct board *board;               /* numbers of this server, for all who read them */
+    struct board *waits;               /* the same of how many wait for what */
     struct queries *queries;           /* reads */
     struct alert_sender *alert_sender; /* sends alerts; NULL: no webhook is configured */
     struct output_log *tail;           /* keeps and follows output, and tells what happens */

@@ -108,7 +108,7 @@ static void read_board(struct request *r)
 {
     struct snapshot *s = r->snapshot;
     if (s != NULL) {
-        r->cmd.reply.stats = s->stats;
+        r->cmd.reply = s->errand.request.cmd.reply;
         r->cmd.reply.at_ms = s->at_ms;
     }
     take_success(r); /* r may be gone */
@@ -124,14 +124,24 @@ static void take_snapshot(struct board_wait *wait, struct snapshot *take_snapsho
     request_send_home(r);
 }
 
-void request_to_board(struct request *r, request_step *done)
+static void to_board(struct request *r, struct board *board, uint64_t age_ms, request_step *done)
 {
     struct board_call *call = ARENA_NEW(r->arena, struct board_call);
     call->wait.take = take_snapshot;
     call->request = r;
     r->home = read_board;
     r->done = done;
-    board_ask(r->server->board, (int64_t)r->server->options->stats_age_ms * 1000, &call->wait);
+    board_ask(board, (int64_t)age_ms * 1000, &call->wait);
+}
+
+void request_to_board(struct request *r, request_step *done)
+{
+    to_board(r, r->server->board, r->server->options->stats_age_ms, done);
+}
+
+void request_to_waits(struct request *r, request_step *done)
+{
+    to_board(r, r->server->waits, r->server->options->waits_age_ms, done);
 }
 
 /* Of a look, or of the output log. */

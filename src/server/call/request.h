@@ -129,6 +129,8 @@ void request_to_turn_refusable(struct request *r, enum command_kind kind, reques
 /* For the numbers of this server, into cmd.reply.stats: as they are, or as they were at
  * cmd.reply.at_ms, at most stats_age_ms ago. The turn is asked once for all who wait. */
 void request_to_board(struct request *r, request_step *done);
+/* The same for how many wait for what (cmd.reply.waits), at most waits_age_ms ago. */
+void request_to_waits(struct request *r, request_step *done);
 /* To a query thread, which calls look; answered with r->body, or with the problem of r->rc. */
 void request_to_query(struct request *r, request_look *look);
 /* The same, but it is not answered yet. */

@@ -69,6 +69,7 @@ struct server_options {
     unsigned clock_synced;    /* 0: the system is believed about its clock; 1: it does not */
     uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
     uint64_t stats_age_ms;    /* numbers of /stats and totals of lists are at most so old */
+    uint64_t waits_age_ms;    /* the same of /stats/blockers */
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
     uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
 

@@ -93,6 +93,7 @@ const struct setting settings_all[] = {
         "most that a worker may put off a retry"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(stats_age_ms, "1s", 0, 60 * SECOND, "oldest numbers that /stats and totals may show"),
+    TIME(waits_age_ms, "2s", 0, 60 * SECOND, "oldest numbers that /stats/blockers may show"),
     TIME(tzdata_look_ms, "60s", 1, DAY, "how often to look whether time zones have other rules"),
     TIME(clock_step_ms, "60s", 0, DAY, "a clock that was set is followed after this"),
     CHOICE(clock_synced, "auto|no", "auto",

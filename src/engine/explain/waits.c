@@ -1,0 +1,198 @@
+#include "engine/explain/waits.h"
+#include "engine/core/commands.h"
+
+#include <string.h>
+
+/* States in which executions wait. */
+static const enum exec_state waiting[] = {EXEC_SCHEDULED, EXEC_QUEUED, EXEC_RETRYING, EXEC_BLOCKED};
+enum { STATES = COUNT_OF(waiting) };
+
+/* Of one queue, while it is counted. */
+struct found {
+    const struct queue *queue;
+    int64_t seen[STATES];
+    int64_t by_kind[STATES][BLOCKER_KINDS];
+};
+
+struct census {
+    struct engine *engine;
+    struct arena *arena;
+    struct map served; /* lanes, by their address, that some worker serves, or none */
+    struct strmap queues;
+    struct found *last;
+};
+
+static int state_index(enum exec_state state)
+{
+    for (int i = 0; i < STATES; i++) {
+        if (waiting[i] == state)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- what one execution waits for */
+
+static bool has_worker(const struct engine *e, const struct lane *lane)
+{
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (!w->v.gone && worker_class_serves(w->worker_class, lane->queue, lane->handler))
+            return true;
+    }
+    return false;
+}
+
+static bool is_served(struct census *c, struct lane *lane)
+{
+    static char yes;
+    static char no;
+    const char *known = map_get(&c->served, (uint64_t)(uintptr_t)lane);
+    if (known == NULL) {
+        known = has_worker(c->engine, lane) ? &yes : &no;
+        map_put(&c->served, (uint64_t)(uintptr_t)lane, (void *)(uintptr_t)known);
+    }
+    return known == &yes;
+}
+
+static enum blocker_kind closed_by(const struct track *track)
+{
+    static const enum blocker_kind kinds[BARS] = {
+        [BAR_CONCURRENCY] = BLOCKER_CONCURRENCY,
+        [BAR_RATE] = BLOCKER_RATE,
+        [BAR_TEAM] = BLOCKER_TEAM_LIMIT,
+    };
+    for (size_t i = 0; i < BARS; i++) {
+        if (!bar_is_open(&track->bars[i]))
+            return kinds[i];
+    }
+    bool calm = track->breaker == NULL || breaker_lets_start(track->breaker);
+    return calm ? BLOCKER_NONE : BLOCKER_BREAKER;
+}
+
+static enum blocker_kind of_ready(struct census *c, const struct exec *x)
+{
+    const struct queue *q = x->job->v.def->rules.queue;
+    const struct track *track = x->job->v.def->rules.track;
+    enum blocker_kind closed = closed_by(track);
+    if (q->v.paused)
+        return BLOCKER_QUEUE_PAUSED;
+    if (x->v.wants != 0 && !heap_holds(&x->ready))
+        return BLOCKER_PERMIT;
+    if (!is_served(c, track->lane))
+        return BLOCKER_NO_WORKER;
+    if (q->v.concurrency > 0 && q->held >= q->v.concurrency)
+        return BLOCKER_QUEUE_FULL;
+    return closed != BLOCKER_NONE ? closed : BLOCKER_WORKERS_BUSY;
+}
+
+static enum blocker_kind kind_of(struct census *c, const struct exec *x)
+{
+    if (x->job->v.state == JOB_PAUSED)
+        return BLOCKER_JOB_PAUSED;
+    switch (x->v.state) {
+    case EXEC_SCHEDULED: return x->v.ready_ms > 0 ? BLOCKER_CALENDAR : BLOCKER_SCHEDULED;
+    case EXEC_RETRYING: return BLOCKER_RETRY;
+    case EXEC_BLOCKED: return x->waits_for > 0 ? BLOCKER_DEPENDENCY : BLOCKER_OVERLAP;
+    default: return of_ready(c, x);
+    }
+}
+
+/* What those wait for that memory does not hold. */
+static enum blocker_kind kind_of_state(enum exec_state state)
+{
+    switch (state) {
+    case EXEC_RETRYING: return BLOCKER_RETRY;
+    case EXEC_BLOCKED: return BLOCKER_DEPENDENCY;
+    case EXEC_QUEUED: return BLOCKER_WORKERS_BUSY;
+    default: return BLOCKER_SCHEDULED;
+    }
+}
+
+/* ---- all of them */
+
+static struct found *found_of(struct census *c, const struct queue *q)
+{
+    if (c->last != NULL && c->last->queue == q)
+        return c->last;
+    c->last = strmap_get(&c->queues, q->name);
+    if (c->last == NULL) {
+        c->last = ARENA_NEW(c->arena, struct found);
+        c->last->queue = q;
+        strmap_put(&c->queues, q->name, c->last);
+    }
+    return c->last;
+}
+
+/* True when all were looked at. */
+static bool look(struct census *c)
+{
+    size_t looked = 0;
+    MAP_EACH(&c->engine->execs, slot)
+    {
+        const struct exec *x = slot->value;
+        int state = state_index(x->v.state);
+        if (looked++ == WAITS_LOOK_MAX)
+            return false;
+        if (state < 0)
+            continue;
+        struct found *f = found_of(c, x->job->v.def->rules.queue);
+        f->seen[state]++;
+        f->by_kind[state][kind_of(c, x)]++;
+    }
+    return true;
+}
+
+/* Those that were seen stand for all of their state, unless the rest is known to be far ahead. */
+static void count_state(const struct found *f, int state, int64_t all, bool whole,
+                        struct waits *ret_waits)
+{
+    int64_t given = 0;
+    int64_t seen = f == NULL ? 0 : f->seen[state];
+    for (int kind = 0; kind < BLOCKER_KINDS && seen > 0; kind++) {
+        int64_t count = f->by_kind[state][kind];
+        if (!whole || seen > all) /* this turn's steps count with the next one */
+            count = count * all / seen;
+        ret_waits->by_kind[kind] += count;
+        given += count;
+    }
+    if (all > given)
+        ret_waits->by_kind[kind_of_state(waiting[state])] += all - given;
+}
+
+static bool count_queue(const struct found *f, const struct queue *q, bool whole,
+                        struct waits *ret_waits)
+{
+    bool any = false;
+    *ret_waits = (struct waits){.queue = q->name};
+    for (int i = 0; i < STATES; i++) {
+        int64_t all = q->now.execs[waiting[i]];
+        if (all <= 0)
+            continue;
+        count_state(f, i, all, whole, ret_waits);
+        any = true;
+    }
+    return any;
+}
+
+void decide_waits(struct engine *e, struct command *cmd)
+{
+    struct census c = {.engine = e, .arena = cmd->arena};
+    struct waits *all = ARENA_ARRAY(cmd->arena, struct waits, e->queues.by_name.len + 1);
+    size_t count = 0;
+    bool whole = look(&c);
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
+        if (q == NULL || !count_queue(strmap_get(&c.queues, q->name), q, whole, &all[count]))
+            continue;
+        all[count].queue = arena_str(cmd->arena, q->name);
+        count++;
+    }
+    map_free(&c.served);
+    strmap_free(&c.queues);
+    cmd->reply.waits = all;
+    cmd->reply.wait_count = count;
+    cmd->reply.waits_sampled = !whole;
+    command_done(e, cmd);
+}
