@@ -91,6 +91,7 @@ struct submission {
     uint64_t exec_id;
     int64_t created_ms;
     int64_t due_ms;
+    struct estimate estimate;      /* if that was asked for, and it was not there already */
     const struct slot_note *notes; /* effects of its calendars on its next slots */
     size_t note_count;
     bool existing; /* unique work that is there already: the ids are its own */
@@ -212,6 +213,7 @@ struct command {
         struct {
             struct submission *items;
             size_t count;
+            bool estimate; /* the answer says when each is likely to start */
         } submit;
         struct {
             uint64_t id;       /* job, execution or worker */

@@ -37,6 +37,12 @@ enum blocker_kind {
     BLOCKER_KINDS
 };
 
+/* When something that waits is likely to start (engine/ready/estimate.h). */
+struct estimate {
+    int64_t at_ms;     /* wall clock; 0: nobody can say, and why: */
+    struct str reason; /* the word of a blocker, or "started", "duration_unknown" */
+};
+
 enum { BLOCKER_EXECS_MAX = 10 }; /* holders that are named */
 
 struct blocker {
@@ -64,6 +70,7 @@ struct explanation {
     const struct blocker *blockers; /* what somebody has to lift comes first */
     size_t blocker_count;
     int64_t expires_ms; /* it ends then unless it has started; 0: it does not */
+    struct estimate estimate;
 };
 
 /* The API's word: "queue_paused". */

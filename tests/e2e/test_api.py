@@ -269,7 +269,8 @@ def test_a_job_is_created_and_shown():
         "retry": {"max_retries": 0, "policy": "fixed", "delay": "5s", "max_delay": "10s", "jitter": 1}}
     created = expect(201, server, "POST", "/jobs", {**document, "payload": {"n": [1, None, "x"]}})
     assert list(created) == ["job_id", "execution_id", "status", "created_at",
-                             "estimated_start_time", "schedule_text", "next_runs"]
+                             "estimated_start_time", "estimated_start_reason", "schedule_text",
+                             "next_runs"]
     assert created["status"] == "active" and TIME.match(created["created_at"])
     assert created["next_runs"] == [created["estimated_start_time"]] != [created["created_at"]]
     assert created["schedule_text"] == "once, 1h30m after it was submitted"
@@ -308,7 +309,8 @@ def test_a_moment_that_has_passed_means_now():
         return expect(201, server, "POST", "/jobs", {"command": "true", "queue": next(names),
                                                      "schedule": {"at": at}})
     past = create("2020-01-01T00:00:00+02:00")
-    assert past["estimated_start_time"] == past["created_at"]
+    assert past["next_runs"] == [past["created_at"]]
+    assert past["estimated_start_time"] is None and past["estimated_start_reason"] == "no_worker"
     assert "2019-12-31T22:00:00.000Z" in past["schedule_text"]
     future = create("2999-12-31T23:59:59.5Z")
     assert future["estimated_start_time"] == "2999-12-31T23:59:59.500Z"

@@ -284,5 +284,27 @@ def test_show_says_why_a_thing_waits_and_nothing_of_it_when_it_does_not():
     assert "\nwhy " not in server.cli("show", later).stdout
 
 
+def test_an_estimate_is_near_what_happens():
+    with Server("--slots", "2") as own:
+        document = {"command": ["sleep", "0.5"], "queue": "line"}
+        first = expect(201, own, "POST", "/jobs", document)
+        own.wait_for_status(first["job_id"], "completed")
+        free = expect(201, own, "POST", "/jobs", document)
+        assert free["estimated_start_time"] == free["created_at"], free
+        own.wait_for_status(free["job_id"], "completed")
+        made = [expect(201, own, "POST", "/jobs", document) for _ in range(13)]
+        asked = expect(200, own, "GET", f"/jobs/{made[-1]['job_id']}/explain")
+        assert asked["estimated_start_reason"] is None, asked
+        said = seconds(made[-1]["estimated_start_time"])
+        ended = own.wait_for_status(made[-1]["job_id"], "completed")
+        waited = seconds(ended["started_at"]) - seconds(made[-1]["created_at"])
+        off = said - seconds(ended["started_at"])
+        assert waited > 2 and abs(off) < 0.6 + waited / 3, (waited, off)
+        expect(200, own, "POST", "/queues/line/pause")
+        paused = expect(201, own, "POST", "/jobs", document)
+        assert paused["estimated_start_time"] is None, paused
+        assert paused["estimated_start_reason"] == "queue_paused", paused
+
+
 if __name__ == "__main__":
     main(tests_of(globals()), shared=server)

@@ -18,6 +18,7 @@ static const struct view_field head_lines[] = {
     {{.title = "execution"}, VIEW_TEXT, "execution_id"},
     {{.title = "status"}, VIEW_STATUS, "status"},
     {{.title = "expires"}, VIEW_TEXT, "expires_at"},
+    {{.title = "starts"}, VIEW_TEXT, "estimated_start_time"},
 };
 
 /* The words of a text in lines no wider than the paper, each behind an indent. A word that is wider

@@ -7,6 +7,7 @@
 #include "engine/core/undo.h"
 #include "engine/depend/depends.h"
 #include "engine/ready/breakers.h"
+#include "engine/ready/estimate.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/queues.h"
 #include "engine/ready/ready.h"
@@ -160,6 +161,7 @@ void lease_place(struct worker *w, struct exec *x)
     }
     list_insert_before(at, &x->on_worker);
     w->busy++;
+    w->worker_class->busy++;
 }
 
 static bool holds_permit(enum exec_state state)
@@ -282,6 +284,7 @@ void exec_unplace(struct engine *e, struct exec *x)
         if (w != NULL) {
             assert(w->busy > 0);
             w->busy--;
+            w->worker_class->busy--;
         }
     }
 }
@@ -554,6 +557,8 @@ void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end
 {
     const struct usage *usage = &end->usage;
     bool failed = end->class != FAILURE_NONE;
+    if (end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED)
+        estimate_learn(x, e->now_ms - x->v.started_ms);
     *attempt_record(e, x) = (struct attempt_rec){
         .exec_id = x->id,
         .token = x->v.lease.token,

@@ -2,6 +2,7 @@
 #include "engine/core/commands.h"
 #include "engine/core/jobs.h"
 #include "engine/core/load.h"
+#include "engine/ready/estimate.h"
 #include "engine/ready/silence.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"
@@ -517,7 +518,7 @@ static struct scene set_scene(const struct engine *e, const struct command *cmd,
     return s;
 }
 
-static void reply(struct command *cmd, const struct scene *s)
+static void reply(struct engine *e, struct command *cmd, const struct scene *s)
 {
     struct explanation *explanation = ARENA_NEW(cmd->arena, struct explanation);
     *explanation = (struct explanation){
@@ -526,6 +527,9 @@ static void reply(struct command *cmd, const struct scene *s)
         .blocker_count = s->blockers.len,
         .expires_ms =
             s->exec == NULL || expiry_ms(s->exec) == NO_DEADLINE_MS ? 0 : expiry_ms(s->exec),
+        .estimate = s->exec != NULL
+                        ? estimate_start(e, s->exec)
+                        : (struct estimate){.reason = blocker_kind_name(BLOCKER_FINISHED)},
     };
     cmd->reply.explanation = explanation;
     cmd->reply.job_id = s->job->id;
@@ -552,6 +556,6 @@ void decide_explain(struct engine *e, struct command *cmd)
         return;
     struct scene s = set_scene(e, cmd, job);
     explain_all(&s);
-    reply(cmd, &s);
+    reply(e, cmd, &s);
     command_done(e, cmd);
 }

@@ -227,19 +227,14 @@ struct census {
     bool has_trust; /* one of those with room has no other suspect */
 };
 
-static bool is_silent(const struct engine *e, const struct worker *w)
-{
-    return w->v.parked == NULL && e->boot_ms - w->v.seen_ms > e->options.lease_ms;
-}
-
 static void count_serving(const struct engine *e, const struct worker *w, struct census *c)
 {
     c->serving++;
     c->draining += w->v.draining;
     if (w->v.draining)
         return;
-    c->silent += is_silent(e, w);
-    if (is_silent(e, w))
+    c->silent += worker_is_silent(e, w);
+    if (worker_is_silent(e, w))
         return;
     bool offers_none = w->v.parked != NULL && w->v.offered == 0;
     c->slots += w->slots;

@@ -44,6 +44,7 @@ struct queue {
     uint32_t home;         /* the bucket that its limit lives in, … */
     struct str home_key;   /* … and the name of that */
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
+    int64_t usual_ms;             /* as that of a lane; memory only */
     struct list lanes;            /* lane.sibling */
     struct touched *touched;
     struct numbers now; /* as of the last commit, of all owned partitions */

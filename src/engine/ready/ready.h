@@ -65,6 +65,7 @@ struct lane {
     struct list tracks;       /* track.sibling; without any it is gone */
     enum gate gate;           /* of its queue */
     bool suspects;            /* not every worker may have its executions: see ready_shadow */
+    int64_t usual_ms;         /* how long a run takes its place; 0: none has yet: estimate.h */
     struct list_node sibling; /* on the list of its queue's lanes */
     struct heap heap;         /* tracks, by the best in each */
     struct heap twins;        /* the same of those that have their permits */

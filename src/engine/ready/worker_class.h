@@ -13,6 +13,8 @@ struct worker_class {
     bool runs_commands;
     size_t lane_count;   /* pairs of its queues and handlers; SIZE_MAX when it serves all queues */
     size_t members;      /* how often it was joined; without any it is gone */
+    uint32_t busy;       /* leases of all its workers */
+    int64_t slots;       /* of those that take work, as of worker_classes.counted_ms */
     struct list waiting; /* parked workers with free slots (worker.waiting), longest first */
     struct list_node idle; /* on worker_classes.idle while somebody waits */
 };
@@ -20,6 +22,7 @@ struct worker_class {
 struct worker_classes {
     struct strmap by_key; /* owned */
     struct list idle;     /* in no particular order */
+    int64_t counted_ms;   /* boot clock: when slots were counted last (estimate.c) */
 };
 
 void worker_classes_init(struct worker_classes *t);

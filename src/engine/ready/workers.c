@@ -368,9 +368,15 @@ void worker_adopt(struct engine *e, struct worker *w)
     }
 }
 
+bool worker_is_silent(const struct engine *e, const struct worker *w)
+{
+    return w->v.parked == NULL && e->boot_ms - w->v.seen_ms > e->options.lease_ms;
+}
+
 void worker_disown(struct engine *e, struct worker *w)
 {
     list_splice_back(&e->orphans, &w->leases);
+    w->worker_class->busy -= w->busy;
     w->busy = 0;
 }
 

@@ -56,6 +56,8 @@ void decide_poll(struct engine *e, struct command *cmd);
 struct poll_reply plain_reply(const struct engine *e, const struct worker *w);
 void decide_hangup(struct engine *e, struct command *cmd);
 void decide_drain(struct engine *e, struct command *cmd);
+/* Its polls do not come any more. */
+bool worker_is_silent(const struct engine *e, const struct worker *w);
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec);
 void worker_free(struct engine *e, struct worker *w);
 /* Gives the worker its leases that were loaded before it was known. */

@@ -6,6 +6,7 @@
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
 #include "engine/depend/depends_new.h"
+#include "engine/ready/estimate.h"
 #include "engine/ready/limit.h"
 #include "engine/submit/batch.h"
 #include "engine/submit/definition.h"
@@ -279,10 +280,32 @@ static void submit_item(struct engine *e, struct command *cmd, struct submission
         give_back(e, item->unique.claim);
 }
 
+/* One that was made before may lie far ahead, or be over: then it is not in memory. */
+static struct estimate estimate(struct engine *e, const struct submission *item)
+{
+    const struct exec *x = map_get(&e->execs, item->exec_id);
+    if (x != NULL)
+        return estimate_start(e, x);
+    if (item->due_ms > e->now_ms)
+        return (struct estimate){.at_ms = item->due_ms};
+    return (struct estimate){.reason = blocker_kind_name(BLOCKER_FINISHED)};
+}
+
+static void add_estimates(struct engine *e, struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->submit.count; i++) {
+        struct submission *item = &cmd->submit.items[i];
+        if (item->rc == RC_OK && !item->existing)
+            item->estimate = estimate(e, item);
+    }
+}
+
 void decide_submit(struct engine *e, struct command *cmd)
 {
     const size_t *order = batch_order(e, cmd);
     for (size_t i = 0; i < cmd->submit.count; i++)
         submit_item(e, cmd, &cmd->submit.items[order[i]]);
+    if (cmd->submit.estimate)
+        add_estimates(e, cmd);
     command_done(e, cmd);
 }

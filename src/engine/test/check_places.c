@@ -261,6 +261,7 @@ static void check_totals(const struct engine *e)
     size_t ready = 0;
     size_t held = 0;
     size_t busy = 0;
+    size_t by_class = 0;
     size_t by_calendar = 0;
     size_t pacing = 0;
     MAP_EACH(&e->execs, slot)
@@ -279,6 +280,7 @@ static void check_totals(const struct engine *e)
         const struct worker *w = slot->value;
         assert_true(w->touched == NULL && w->turn.cmd == NULL && !w->v.gone);
         busy += w->busy;
+        by_class += w->busy;
     }
     MAP_EACH(&e->jobs, slot)
     {
@@ -291,6 +293,11 @@ static void check_totals(const struct engine *e)
     assert_int_equal(e->pacing.len, pacing);
     assert_int_equal(e->calendars.held.len, by_calendar);
     assert_int_equal(busy, held);
+    for (size_t i = 0; i < e->worker_classes.by_key.cap; i++) {
+        const struct worker_class *class = e->worker_classes.by_key.slots[i].value;
+        by_class -= class == NULL ? 0 : class->busy;
+    }
+    assert_int_equal(by_class, 0);
     assert_true(list_empty(&e->turn.open) && list_empty(&e->turn.done) &&
                 list_empty(&e->turn.changed_queues));
     assert_true(list_empty(&e->ready.fresh));

@@ -187,9 +187,11 @@ static void answer(struct request *r, bool changed, uint32_t version, enum job_s
     json_put_bool(&w, "changed", changed);
     put_names(&w, "changed_fields", call->edit.differs);
     json_put_when(&w, "created_at", call->job.created_ms);
-    if (!changed || !call->dry_run)
-        job_document_put_plan(&w, r, &call->edit.spec, &call->edit.item, clock_wall_ms(),
-                              state == JOB_PAUSED ? 0 : due_ms);
+    if (!changed || !call->dry_run) {
+        int64_t next_ms = state == JOB_PAUSED ? 0 : due_ms;
+        json_put_when(&w, "estimated_start_time", next_ms);
+        job_document_put_plan(&w, r, &call->edit.spec, &call->edit.item, clock_wall_ms(), next_ms);
+    }
     json_close(&w);
     r->version = version;
     request_answer_body(r, 200);
@@ -302,6 +304,7 @@ static void create(struct request *r)
             unique->on_conflict = CONFLICT_REJECT;
         r->cmd.submit.items = &call->edit.item;
         r->cmd.submit.count = 1;
+        r->cmd.submit.estimate = true;
         job_names_resolve(r, submit_new);
     }
 }

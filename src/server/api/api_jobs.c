@@ -60,6 +60,7 @@ void api_job_create(struct request *r)
     r->own = spec;
     r->cmd.submit.items = item;
     r->cmd.submit.count = 1;
+    r->cmd.submit.estimate = true;
     job_names_resolve(r, submit_one);
 }
 

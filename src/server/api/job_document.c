@@ -1,6 +1,7 @@
 #include "server/api/job_document.h"
 #include "base/when.h"
 #include "server/turn/rules.h"
+#include "wire/message/explain_json.h"
 #include "wire/message/preview_json.h"
 #include "wire/message/spec_json.h"
 
@@ -105,7 +106,6 @@ static void put_slots(struct json_writer *w, struct request *r, const struct spe
 void job_document_put_plan(struct json_writer *w, struct request *r, const struct spec *spec,
                            const struct submission *item, int64_t from_ms, int64_t due_ms)
 {
-    json_put_when(w, "estimated_start_time", due_ms);
     if (item->rules.schedule != NULL) {
         put_slots(w, r, spec, item, from_ms, due_ms);
         return;
@@ -128,8 +128,10 @@ void job_document_put_created(struct json_writer *w, struct request *r, const st
     json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
     json_put_str(w, "status", job_state_name(item->state));
     json_put_when(w, "created_at", item->created_ms);
-    if (item->existing)
+    if (item->existing) {
         json_put_bool(w, "existing", true);
-    else
-        job_document_put_plan(w, r, spec, item, item->created_ms, item->due_ms);
+        return;
+    }
+    estimate_put(w, &item->estimate);
+    job_document_put_plan(w, r, spec, item, item->created_ms, item->due_ms);
 }

@@ -46,6 +46,12 @@ void blocker_print(struct json_writer *w, const struct blocker *b)
     json_close(w);
 }
 
+void estimate_put(struct json_writer *w, const struct estimate *estimate)
+{
+    json_put_when(w, "estimated_start_time", estimate->at_ms);
+    json_put_text(w, "estimated_start_reason", estimate->reason);
+}
+
 void explanation_print(struct json_writer *w, const struct command *cmd,
                        const struct warning *warnings, size_t warning_count)
 {
@@ -63,6 +69,7 @@ void explanation_print(struct json_writer *w, const struct command *cmd,
                           : job_state_name(cmd->reply.job_state));
     json_put_str(w, "summary", explanation->summary);
     json_put_when(w, "expires_at", explanation->expires_ms);
+    estimate_put(w, &explanation->estimate);
     json_key(w, "blockers");
     json_open_array(w);
     for (size_t i = 0; i < explanation->blocker_count; i++)

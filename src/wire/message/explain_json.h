@@ -8,6 +8,8 @@
 #include "job/warning.h"
 #include "wire/json/json.h"
 
+/* The members estimated_start_time and estimated_start_reason; one of them is null. */
+void estimate_put(struct json_writer *w, const struct estimate *estimate);
 void blocker_print(struct json_writer *w, const struct blocker *blocker);
 /* The reply of a command that was to explain something, and could. */
 void explanation_print(struct json_writer *w, const struct command *cmd,
