@@ -37,6 +37,8 @@ static struct str query_of(const struct list_args *args, struct arena *arena)
     api_add_param(&query, "job", args->job);
     api_add_param(&query, "class", args->class);
     api_add_param(&query, "fingerprint", args->fingerprint);
+    api_add_param(&query, "from", args->from);
+    api_add_param(&query, "until", args->until);
     return arena_str(arena, buf_str(&query));
 }
 

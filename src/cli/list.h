@@ -23,6 +23,8 @@ struct list_args {
     const char *job;
     const char *class;
     const char *fingerprint;
+    const char *from;
+    const char *until;
     int64_t limit;
     bool all;
 };
