@@ -60,6 +60,8 @@ static struct str query_of(const struct list_args *args, struct arena *arena)
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
     JOB_FIELDS(ADD_FIELD)
     FILTER_PARAMS(ADD_PARAM)
+    api_add_param(&query, "from", args->from);
+    api_add_param(&query, "until", args->until);
     return arena_str(arena, buf_str(&query));
 }
 

@@ -29,6 +29,8 @@ struct list_args {
     struct cli_common common;
     JOB_FIELDS(LIST_MEMBER)
     FILTER_PARAMS(LIST_PARAM)
+    const char *from;
+    const char *until;
     int64_t limit;
     bool all;
 };

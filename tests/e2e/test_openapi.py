@@ -599,6 +599,12 @@ def test_answers_about_schedules_are_as_documented():
     assert len(checked(200, "GET", f"{path}&count={most}")["next_runs"]) == most
     checked(400, "GET", f"{path}&count={most + 1}")
     checked(400, "GET", API + "/schedule/preview")
+    job = checked(201, "POST", API + "/jobs", {"command": "true", "schedule": {"cron": "0 * * * *"}})["job_id"]
+    path = f"{API}/jobs/{job}/slots"
+    assert len(checked(200, "GET", path + "?limit=2")["slots"]) == 2
+    checked(400, "GET", path + "?from=x")
+    checked(404, "GET", f"{API}/jobs/{UNKNOWN_JOB}/slots")
+    checked(200, "DELETE", f"{API}/jobs/{job}")
 
 
 def test_answers_about_queues_are_as_documented():

@@ -54,6 +54,7 @@ const struct route route_table[] = {
     GET(    "/jobs/{}/sla-compliance",      ADMIN,  NONE,               api_job_sla_compliance,
             JOB),
     GET(    "/jobs/{}/executions",          ADMIN,  NONE,               api_job_executions, JOB),
+    GET(    "/jobs/{}/slots",               ADMIN,  NONE,               api_job_slots, JOB),
     GET(    "/jobs/{}/explain",             ADMIN,  CMD_EXPLAIN_JOB,    api_explanation),
     GET(    "/executions",                  ADMIN,  NONE,               api_executions),
     GET(    "/executions/{}",               ADMIN,  NONE,               api_execution, EXEC),
