@@ -26,6 +26,7 @@ static const struct command commands[] = {
     {"breakers", breakers_command, "list what keeps failing and is left alone; reset one"},
     {"teams", teams_command, "list teams; limit one"},
     {"dead-letters", dead_letters_command, "list what failed for good; retry or discard it"},
+    {"operations", operations_command, "list what is done with many; show or cancel one"},
     {"rejected", rejected_command, "list what SQL submitted and could not be made a job"},
     {"calendars", calendars_command, "list calendars; import, put, show or delete one"},
     {"workers", workers_command, "list workers"},

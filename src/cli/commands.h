@@ -10,6 +10,7 @@ int jobs_command(int argc, char **argv);
 int executions_command(int argc, char **argv);
 int alerts_command(int argc, char **argv);
 int rejected_command(int argc, char **argv);
+int operations_command(int argc, char **argv);
 int breakers_command(int argc, char **argv);
 int dead_letters_command(int argc, char **argv);
 int queues_command(int argc, char **argv);

@@ -1,6 +1,7 @@
 #include "engine/test/table.h"
 
 #include "base/arena.h"
+#include "job/record/record_fields.h"
 
 void table_free(struct table *t)
 {
@@ -243,17 +244,14 @@ static void keep_letter(struct table *t, const struct letter_rec *rec)
     map_put(&t->letters, x->id, copy);
 }
 
+/* One partition: by the id alone. */
 static void keep_operation(struct table *t, const struct operation_change *change)
 {
-    map_remove(&t->operations, change->operation.id);
+    const struct operation_rec *kept = map_get(&t->operations, change->operation.id);
     table_saw(t, change->operation.id);
-    if (change->forget)
-        return;
+    assert_int_equal(change->progress, kept != NULL);
     struct operation_rec *copy = table_copy(t, &change->operation, sizeof *copy);
-    copy->filter.queue = arena_str(&t->arena, copy->filter.queue);
-    copy->filter.name = arena_str(&t->arena, copy->filter.name);
-    copy->by = arena_str(&t->arena, copy->by);
-    copy->refusal = arena_str(&t->arena, copy->refusal);
+    fields_copy(&operation_fields, copy, &t->arena);
     map_put(&t->operations, copy->id, copy);
 }
 
@@ -510,6 +508,8 @@ void table_keep(struct table *t, const struct delta *d)
         keep_letter(t, &d->letters[i]);
     for (size_t i = 0; i < d->operation_count; i++)
         keep_operation(t, &d->operations[i]);
+    for (size_t i = 0; i < d->operation_gone_count; i++)
+        assert_non_null(map_remove(&t->operations, d->operations_gone[i]));
     for (size_t i = 0; i < d->tally_count; i++)
         keep_tally(t, &d->tallies[i]);
     for (size_t i = 0; i < d->forgotten_count; i++)

@@ -337,12 +337,22 @@ static void apply_letter(const struct applying *a, const struct letter_rec *lett
 static void apply_operation(const struct applying *a, const struct operation_change *change)
 {
     struct mem_store *m = a->m;
-    uint64_t id = change->operation.id;
-    kept_operation_free(map_remove(&m->operations, id));
-    if (change->forget)
+    struct operation_rec whole = change->operation;
+    struct map *rows = &m->operations[whole.partition];
+    struct operation_rec *kept = map_get(rows, whole.id);
+    if (change->progress && kept == NULL)
         return;
-    map_put(&m->operations, id, kept_operation(&change->operation));
-    mem_raise_newest(m, id);
+    if (change->progress) /* what it was born with stays */
+        whole.ids = kept->ids;
+    map_put(rows, whole.id, kept_operation(&whole));
+    kept_operation_free(kept);
+    mem_raise_newest(m, whole.id);
+}
+
+static void apply_operation_gone(const struct applying *a, const uint64_t *id)
+{
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+        kept_operation_free(map_remove(&a->m->operations[i], *id));
 }
 
 /* ---- what is too old */

@@ -98,6 +98,11 @@ static enum rc keep_alert_gone(struct db *db, const uint64_t *id, struct err *er
     return run_with(db, SQL_FORGET_ALERT, *id, err);
 }
 
+static enum rc keep_operation_gone(struct db *db, const uint64_t *id, struct err *err)
+{
+    return run_with(db, SQL_FORGET_OPERATION, *id, err);
+}
+
 static enum rc keep_tally_gone(struct db *db, const struct tally *row, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_FORGET_TALLY);

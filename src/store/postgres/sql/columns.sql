@@ -3,8 +3,11 @@
 
 -- columns: job
 -- In the order of row_job (store/sql/row.c).
+{job_head}, spec
+
+-- columns: job_head
 id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec, spec
+    last_exec
 
 -- columns: job_change
 -- Written by every change of a job.

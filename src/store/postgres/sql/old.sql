@@ -141,6 +141,9 @@ DELETE FROM belfry.exec_payload WHERE exec_id = ANY($1::bigint[]);
 -- name: forget_alerts
 DELETE FROM belfry.alert WHERE id = ANY($1::bigint[]);
 
+-- name: forget_operations
+DELETE FROM belfry.operation_part WHERE id = ANY($1::bigint[]);
+
 -- name: forget_tallies
 -- The sums lose what they had of them: as by an insert, which finds each by its key, and waits for
 -- a server that is adding to it.

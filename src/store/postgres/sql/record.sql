@@ -79,13 +79,14 @@ CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.dead_letter e
 WHERE d.ctid = f.at;
 
 -- name: put_operation
-INSERT INTO belfry.operation ({operation.columns})
+INSERT INTO belfry.operation_part ({operation.columns})
 VALUES ({operation.values})
-ON CONFLICT (id) DO UPDATE
+ON CONFLICT (id, partition) DO UPDATE
 SET {operation.set};
 
--- name: forget_operation
-DELETE FROM belfry.operation WHERE id = $1::bigint;
+-- name: move_operation
+UPDATE belfry.operation_part SET {operation.progress.set $}
+WHERE id = $9::bigint AND partition = $10::bigint;
 
 -- name: put_calendar
 INSERT INTO belfry.calendar ({calendar.columns})

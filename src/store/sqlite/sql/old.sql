@@ -43,6 +43,9 @@ DELETE FROM exec_payload WHERE exec_id = :exec_id;
 -- name: forget_alert
 DELETE FROM alert WHERE id = :id;
 
+-- name: forget_operation
+DELETE FROM operation_part WHERE id = :id;
+
 -- name: forget_tally
 DELETE FROM tally
 WHERE scope = :scope AND key = :key AND hour = :hour AND end = :end AND bucket = :bucket;

@@ -73,11 +73,11 @@ VALUES (:died_ms, :exec_id, :job_id, :state, :queue, :name,
 DELETE FROM dead_letter WHERE died_ms = :died_ms AND exec_id = :exec_id;
 
 -- name: put_operation
-REPLACE INTO operation ({operation.columns})
+REPLACE INTO operation_part ({operation.columns})
 VALUES ({operation.values});
 
--- name: forget_operation
-DELETE FROM operation WHERE id = :id;
+-- name: move_operation
+UPDATE operation_part SET {operation.progress.set :} WHERE id = :id AND partition = :partition;
 
 -- name: put_calendar
 REPLACE INTO calendar ({calendar.columns})
