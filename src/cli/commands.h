@@ -27,6 +27,8 @@ int resume_command(int argc, char **argv);
 int extend_sla_command(int argc, char **argv);
 int trigger_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
+int history_command(int argc, char **argv);
+int rollback_command(int argc, char **argv);
 int cron_command(int argc, char **argv);
 int apply_command(int argc, char **argv);
 int import_command(int argc, char **argv);

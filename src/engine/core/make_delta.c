@@ -382,6 +382,7 @@ static void take_collected(struct engine *e, struct delta *d)
     TAKE(alert, alerts, turn->alerts.raised);
     TAKE(alert_mark, alert_marks, turn->alerts.marks);
     TAKE(alert_gone, alerts_gone, turn->alerts.gone);
+    TAKE(version, versions, turn->versions);
     TAKE(operation_gone, operations_gone, turn->operations_gone);
     TAKE(forgotten, forgotten, turn->forgotten);
     if (turn->old.tallies != NULL) {

@@ -275,6 +275,23 @@ struct rate_change {
     struct rate_rec rate;
 };
 
+/* A definition that a job has, or had before an edit. */
+struct version_rec {
+    uint64_t job_id;
+    uint32_t version;
+    int64_t at_ms;
+    struct str actor; /* who made it so; empty: not known */
+    struct str spec;  /* as struct job_rec has them */
+    struct str payload;
+};
+
+/* Kept before the job itself changes: the first one of a job is preceded by what the job's row says
+ * until then. Versions up to `oldest` are of no use any more. */
+struct version_change {
+    struct version_rec version;
+    uint32_t oldest;
+};
+
 struct operation_change {
     bool progress; /* the part is there, and what it was born with stays */
     struct operation_rec operation;
@@ -334,6 +351,7 @@ struct queue_gone {
  * are added before those of a queue that is gone are moved, and what is deleted comes last, since
  * it may be of this very turn. */
 #define DELTA_WORK(P)                                                                              \
+    P(version, versions, struct version_change, true)                                              \
     P(job, jobs, struct job_change, true)                                                          \
     P(exec, execs, struct exec_change, true)                                                       \
     P(attempt, attempts, struct attempt_rec, true)                                                 \

@@ -146,6 +146,14 @@
     F(T, refusal,     refusal,       PROGRESS, F_TEXT)                                \
     F(T, refusals,    refusals,      PROGRESS, F_TEXT)
 
+#define VERSION_FIELDS(F, T)                                                          \
+    F(T, job_id,      job_id,        KEY,      F_ID)                                  \
+    F(T, version,     version,       KEY,      F_U32)                                 \
+    F(T, at_ms,       at_ms,         BIRTH,    F_MS)                                  \
+    F(T, actor,       actor,         BIRTH,    F_TEXT)                                \
+    F(T, spec,        spec,          BIRTH,    F_TEXT)                                \
+    F(T, payload,     payload,       BIRTH,    F_TEXT)
+
 #define WAITER_FIELDS(F, T)                                                           \
     F(T, upstream,    upstream,      KEY,      F_ID)                                  \
     F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
@@ -184,6 +192,7 @@ extern const struct fields calendar_fields;
 extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
+extern const struct fields version_fields;
 extern const struct fields waiter_fields;
 extern const struct fields permit_fields;
 extern const struct fields rejected_fields;

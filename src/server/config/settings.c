@@ -136,6 +136,8 @@ const struct setting settings_all[] = {
         "a run shorter than this is never slow"),
     ENGINE_NUMBER("alert_slow_runs_min", alerts.slow_runs_min, 1, 1000000,
         "fewer runs say nothing about what is usual"),
+    ENGINE_NUMBER("versions_keep", versions_keep, 2, 10000,
+                  "most definitions kept of a job that was edited"),
     ENGINE_NUMBER("operation_step_max", operation_step_max, 1, 10000,
                   "most things that one turn does for an action on many"),
     ENGINE_TIME("horizon_ms", horizon_ms, SECOND, 365 * DAY,

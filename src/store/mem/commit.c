@@ -113,6 +113,11 @@ static void apply_job(const struct applying *a, const struct job_change *change)
     kept_text_append(&job->trail, change->step);
 }
 
+static void apply_version(const struct applying *a, const struct version_change *change)
+{
+    mem_keep_version(a->m, change);
+}
+
 static void insert_exec(struct mem_store *m, const struct exec_change *change)
 {
     struct exec_rec fresh = change->exec;
@@ -374,6 +379,7 @@ static bool has_execs(const struct mem_store *m, uint64_t job_id)
 
 static void forget_job(struct mem_store *m, uint64_t job_id)
 {
+    mem_forget_versions(m, job_id);
     kept_job_free(map_remove(&m->jobs, job_id));
     for (size_t i = 0; i < m->dependencies.cap; i++) {
         struct dependency_rec *rec = m->dependencies.slots[i].value;

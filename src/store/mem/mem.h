@@ -103,6 +103,7 @@ struct mem_store {
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct map letters;                /* execution -> struct letter_rec, owned */
     struct map operations[PARTITIONS_MAX]; /* id -> struct operation_rec, owned */
+    struct map versions;                   /* job -> struct mem_versions, owned */
     struct map mail;                       /* id -> struct inbox_rec, owned */
     uint64_t mail_numbers;                 /* the newest id of a row of mail */
     uint64_t mail_seen;                    /* … that was told; for a planted bug only */
@@ -283,6 +284,14 @@ enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct 
 enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
 
 struct mem_store *mem_reader_store(struct reader *reader);
+
+/* versions.c: definitions of jobs that were edited */
+void mem_keep_version(struct mem_store *m, const struct version_change *change);
+void mem_forget_versions(struct mem_store *m, uint64_t job_id);
+void mem_free_versions(struct mem_store *m);
+enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+                          struct arena *arena, struct version_rec **ret_versions, size_t *ret_count,
+                          struct err *err);
 
 /* operations.c: operations on many */
 /* By id and partition; borrowed. */

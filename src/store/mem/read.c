@@ -518,6 +518,7 @@ static const struct reader_ops ops = {
     .letter_groups = mem_group_letters,
     .live = mem_read_live,
     .operations = mem_read_operations,
+    .versions = mem_read_versions,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = list_jobs,

@@ -85,6 +85,11 @@ bool row_operation(struct row *row, struct operation_rec *op)
     return row_record(row, &operation_fields, op);
 }
 
+bool row_version(struct row *row, struct version_rec *version)
+{
+    return row_record(row, &version_fields, version);
+}
+
 bool row_waiter(struct row *row, struct waiter_rec *waiter)
 {
     return row_record(row, &waiter_fields, waiter);

@@ -51,6 +51,7 @@ static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_wor
     TRY(stmt_done(&stmt, err));
     if (sqlite3_changes(db->handle) > 0) {
         TRY(run_with(db, SQL_FORGET_DOCUMENT, words->job_id, err));
+        TRY(run_with(db, SQL_FORGET_VERSIONS, words->job_id, err));
         return run_with(db, SQL_FORGET_DEPENDENCIES, words->job_id, err);
     }
     if (words->job_state == 0)

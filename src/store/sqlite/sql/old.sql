@@ -64,6 +64,9 @@ WHERE id = :job_id
 -- name: forget_document
 DELETE FROM document WHERE job_id = :job_id;
 
+-- name: forget_versions
+DELETE FROM job_version WHERE job_id = :job_id;
+
 -- name: forget_dependencies
 DELETE FROM dependency WHERE dependant = :job_id;
 
