@@ -66,7 +66,7 @@ ld_flags := -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack $(filter -fsani
 
 # ---- libraries
 
-PKGS := libuv sqlite3 libpq libsodium libcurl
+PKGS := libuv sqlite3 libpq libsodium libcurl zlib
 have_pkgs := $(shell pkg-config --exists $(PKGS) && echo yes)
 ifeq ($(have_pkgs)$(filter clean tidy format,$(MAKECMDGOALS)),)
 $(error Of $(PKGS) some are missing here; scripts/deps run installs them)

@@ -2,7 +2,7 @@
  *
  * A request owns an arena: what it parses, builds and answers lives there, and one `arena_reset`
  * ends it. Blocks grow from a small first one; reset keeps the first block, so a connection that
- * serves small requests allocates once. Not thread-safe; whoever holds the request holds it. */
+ * serves small requests allocates once. Not thread-safe; the holder of the request holds it. */
 #pragma once
 #include "base/str.h"
 

@@ -16,8 +16,8 @@ enum rc {
     RC_CONFLICT,    /* exists already, or is in a state that forbids this */
     RC_REUSED,      /* a key that stands for something else */
     RC_PENDING,     /* the same was asked before and is being decided */
-    RC_STOPPING,    /* what is in the way is being stopped: try again when it has ended */
-    RC_STALE,       /* an old token, poll number or version: somebody was faster */
+    RC_STOPPING,    /* the run in the way is being stopped: try again when it has ended */
+    RC_STALE,       /* an old token, poll number or version: another caller was faster */
     RC_DENIED,      /* not allowed */
     RC_BUSY,        /* try again later: a bounded thing is full */
     RC_LIMITED,     /* the same, but waiting does not help: make room, or raise a limit */

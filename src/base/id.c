@@ -61,21 +61,69 @@ struct str id_format(char *ret_text, const char *prefix, uint64_t id)
     return str_of(ret_text, len + ID_DIGITS);
 }
 
+/* The number that text is; false when one of its characters is no digit. */
+static bool read_digits(struct str text, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const char *digit = text.ptr[i] == '\0' ? NULL : strchr(digits, text.ptr[i]);
+        if (digit == NULL || value >> 58 != 0) /* the sign bit must stay clear */
+            return false;
+        value = value << 5 | (uint64_t)(digit - digits);
+    }
+    *ret_value = value;
+    return true;
+}
+
 enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct err *err)
 {
     struct str want = str_c(prefix);
-    uint64_t id = 0;
-    if (!str_starts(text, want) || text.len != want.len + ID_DIGITS)
-        goto bad;
-    for (size_t i = want.len; i < text.len; i++) {
-        const char *digit = text.ptr[i] == '\0' ? NULL : strchr(digits, text.ptr[i]);
-        if (digit == NULL || id >> 58 != 0) /* the sign bit must stay clear */
-            goto bad;
-        id = id << 5 | (uint64_t)(digit - digits);
-    }
-    *ret_id = id;
-    return RC_OK;
-bad:
+    if (str_starts(text, want) && text.len == want.len + ID_DIGITS &&
+        read_digits(str_from(text, want.len), ret_id))
+        return RC_OK;
     return err_set(err, RC_INVALID, "'%.*s' is not an id: expected %s and %d digits",
                    text.len > 64 ? 64 : (int)text.len, text.ptr, prefix, ID_DIGITS);
+}
+
+bool id_is_any(struct str text)
+{
+    static const char *const prefixes[] = {ID_JOB,   ID_EXEC,      ID_WORKER,   ID_KEY,
+                                           ID_ALERT, ID_OPERATION, ID_SLA_EVENT};
+    uint64_t ignored;
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (id_parse(text, prefixes[i], &ignored, NULL) == RC_OK)
+            return true;
+    }
+    return false;
+}
+
+/* Cuts it off the front. */
+static bool take_text(struct str *text, struct str front)
+{
+    if (!str_starts(*text, front))
+        return false;
+    *text = str_from(*text, front.len);
+    return true;
+}
+
+bool id_part_parse(struct str text, const char *prefix, struct id_part *ret_part)
+{
+    uint64_t value;
+    bool is_begin = take_text(&text, str_c(prefix));
+    bool is_end = take_text(&text, STR("…")) || take_text(&text, STR("..."));
+    if ((!is_begin && !is_end) || text.len < ID_PART_DIGITS_MIN || text.len > ID_DIGITS ||
+        !read_digits(text, &value))
+        return false;
+    unsigned missing = 5 * (unsigned)(ID_DIGITS - text.len);
+    if (is_end)
+        *ret_part = (struct id_part){
+            .end = UINT64_C(1) << 63,
+            .mask = missing == 0 ? UINT64_MAX >> 1 : (UINT64_C(1) << (5 * text.len)) - 1,
+            .tail = value,
+        };
+    else if (value >> (63 - missing) != 0)
+        return false; /* no id is as large */
+    else
+        *ret_part = (struct id_part){.min = value << missing, .end = (value + 1) << missing};
+    return true;
 }

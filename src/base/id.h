@@ -47,6 +47,24 @@ struct str id_format(char *ret_text, const char *prefix, uint64_t id);
 /* RC_INVALID unless text is exactly prefix and 13 lower-case digits of a possible id. */
 enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct err *err);
 
+/* Whether text is the whole id of anything: then it is no name. */
+bool id_is_any(struct str text);
+
+/* A part of an id, which stands for all ids that have it. */
+struct id_part {
+    uint64_t min; /* ids from here … */
+    uint64_t end; /* … up to here, without it, … */
+    uint64_t mask;
+    uint64_t tail; /* … that have these bits at the end: id & mask == tail */
+};
+
+/* Fewer digits would mean too many ids, or be one by accident. */
+enum { ID_PART_DIGITS_MIN = 6 };
+
+/* The beginning of an id, "job_01k5d2", or its end behind an ellipsis, "…hc0a00" (or three dots),
+ * with or without the prefix in front. False: it is neither. */
+bool id_part_parse(struct str text, const char *prefix, struct id_part *ret_part);
+
 #define ID_JOB "job_"
 #define ID_EXEC "exec_"
 #define ID_WORKER "wrk_"

@@ -2,6 +2,7 @@
 
 #include "base/test/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NOW_MS (ID_EPOCH_MS + INT64_C(200000000000))
@@ -136,6 +137,49 @@ static int begin(void **state)
     (void)state;
     rng = test_rng();
     return 0;
+}
+
+TEST(a_part_of_an_id_stands_for_those_that_have_it)
+{
+    char text[ID_TEXT_MAX];
+    struct id_part part;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t id = rng_next(&rng) >> 1;
+        struct str whole = id_format(text, ID_JOB, id);
+        size_t count = ID_PART_DIGITS_MIN + (size_t)rng_below(&rng, 7);
+        assert_true(id_part_parse(str_of(whole.ptr, 4 + count), ID_JOB, &part));
+        assert_true(id >= part.min && id < part.end && (id & part.mask) == part.tail);
+        assert_false((id ^ UINT64_C(1) << (5 * (ID_DIGITS - count))) >= part.min &&
+                     (id ^ UINT64_C(1) << (5 * (ID_DIGITS - count))) < part.end);
+        char end[ID_TEXT_MAX + 4];
+        snprintf(end, sizeof end, "%s%s", i % 2 == 0 ? "…" : "job_...",
+                 whole.ptr + whole.len - count);
+        assert_true(id_part_parse(str_c(end), ID_JOB, &part));
+        assert_true(id >= part.min && id < part.end && (id & part.mask) == part.tail);
+        assert_false(((id ^ 1) & part.mask) == part.tail);
+    }
+}
+
+TEST(what_is_no_part_of_an_id_is_told_apart)
+{
+    static const char *const texts[] = {"",
+                                        "job_",
+                                        "job_01k5d",
+                                        "01k5d2",
+                                        "…01k5d",
+                                        "…",
+                                        "nightly",
+                                        "job_01k5dU",
+                                        "job_zzzzzz",
+                                        "job_01k5d2vhc0a000",
+                                        "…01k5d2vhc0a000"};
+    struct id_part part;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_false(id_part_parse(str_c(texts[i]), ID_JOB, &part));
+    assert_false(id_part_parse(STR("exec_01k5d2"), ID_JOB, &part));
+    assert_true(id_is_any(STR("exec_01k5d2vhc0a00")));
+    assert_false(id_is_any(STR("exec_01k5d2vhc0a0")));
+    assert_false(id_is_any(STR("backup_01k5d2vhc0a00")));
 }
 
 TEST_GROUP(begin, NULL)

@@ -83,7 +83,7 @@ void log_write(enum log_level level, const char *message, ...)
     va_end(args);
     bytes[line.len++] = '}'; /* cap keeps room for these two */
     bytes[line.len++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, bytes, line.len); /* nobody left to tell */
+    ssize_t ignored = write(STDERR_FILENO, bytes, line.len); /* there is no one left to tell */
     (void)ignored;
 }
 

@@ -11,7 +11,7 @@ enum {
     SHRINK_CAP = 1024, /* smaller ones stay as they are: they come and go, and cost little */
 };
 
-/* What keys are hashed by. Without map_seed it is the same in every process. */
+/* The seed of all hashes. Without map_seed it is the same in every process. */
 static uint64_t secret_add = 0x9e3779b97f4a7c15U;
 static uint64_t secret_factor = 0xd6e8feb86659fd93U;
 

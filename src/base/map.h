@@ -30,7 +30,7 @@ void map_free(struct map *m);
 void *map_get(const struct map *m, uint64_t key); /* NULL when absent */
 /* Adds or replaces; value must not be NULL. */
 void map_put(struct map *m, uint64_t key, void *value);
-void *map_remove(struct map *m, uint64_t key); /* what was there, or NULL */
+void *map_remove(struct map *m, uint64_t key); /* the value that was there, or NULL */
 
 /* Walks all values, in no particular order; the map must not change meanwhile. */
 #define MAP_EACH(m, slot)                                                                          \

@@ -2,7 +2,7 @@
  *
  * A command describes its options in a table: name, letter, kind, where the value goes, and a line
  * of help. Parsing, error messages and the help page all come from that table. Pure: words in,
- * values out; whoever calls decides what to print and how to exit.
+ * values out; the caller decides what to print and how to exit.
  *
  *     struct copy_args { bool force; int64_t depth; const char *into; bool help; };
  *     static const struct opt table[] = {

@@ -80,6 +80,7 @@
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
     X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
     X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")              \
+    X(unique_kept_not_stored, "a key that is kept after success is given back as well")            \
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \

@@ -1,8 +1,8 @@
 /* when.h - moments and durations as text and as milliseconds.
  *
  * Inside, a moment is milliseconds since 1970 UTC (`*_ms`, wall clock); outside it is RFC 3339 in
- * UTC with milliseconds. Durations are text with units in requests ("90s", "1h30m") and integers
- * in results. Pure: nobody here asks what time it is. */
+ * UTC with milliseconds. Durations are text with units in requests ("90s", "1h30m") and integers in
+ * results. Pure: no call here asks what time it is. */
 #pragma once
 #include "base/str.h"
 
@@ -18,7 +18,7 @@ struct moment {
     int64_t
         stepped_ms; /* all steps of the wall clock that were accepted since the start, added up */
     int64_t shaken_ms; /* wall: the newest of them that makes deletions wait; 0: there was none */
-    bool unsure;       /* nobody knows the wall time yet; wall_ms goes on from when it was known */
+    bool unsure;       /* the wall time is not known yet; wall_ms goes on from when it was known */
 };
 
 #define WHEN_MIN_MS (-INT64_C(62167219200000)) /* 0000-01-01T00:00:00.000Z */

@@ -1,4 +1,5 @@
 #include "cli/api.h"
+#include "base/id.h"
 #include "base/when.h"
 #include "cli/view.h"
 #include "wire/client/client.h"
@@ -130,6 +131,48 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
 enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err)
 {
     return api_call(cli, "GET", path, STR(""), ret_json, err);
+}
+
+/* The id of what GET finds under that text. */
+static enum rc find_id(struct cli *cli, const char *collection, struct str text, struct str key,
+                       struct str *ret_id, struct err *err)
+{
+    CLEANUP(buf_free) struct buf path = BUF(QUERY_BYTES_MAX);
+    struct json thing;
+    buf_printf(&path, "/%s/", collection);
+    api_add_encoded(&path, arena_zstr(&cli->arena, text));
+    TRY(api_get(cli, buf_str(&path), &thing, err));
+    *ret_id = api_text(&thing, key);
+    return RC_OK;
+}
+
+enum rc api_job_id(struct cli *cli, struct str text, struct str *ret_id, struct err *err)
+{
+    uint64_t ignored;
+    *ret_id = text;
+    if (id_parse(text, ID_JOB, &ignored, NULL) == RC_OK)
+        return RC_OK;
+    return find_id(cli, "jobs", text, STR("job_id"), ret_id, err);
+}
+
+enum rc api_target(struct cli *cli, struct cli_target *ret_target, struct err *err)
+{
+    uint64_t ignored;
+    struct id_part part;
+    if (cli->words.count != 1)
+        return err_set(err, RC_INVALID, "needs one job or execution: an id, or a job's name");
+    struct str text = str_c(cli->words.items[0]);
+    *ret_target = (struct cli_target){.id = text};
+    ret_target->is_execution = id_parse(text, ID_EXEC, &ignored, NULL) == RC_OK;
+    if (ret_target->is_execution)
+        return RC_OK;
+    enum rc rc = api_job_id(cli, text, &ret_target->id, err);
+    if (rc != RC_NOT_FOUND || !id_part_parse(text, ID_EXEC, &part))
+        return rc;
+    cli->refused = false;
+    cli->details = (struct str){0};
+    ret_target->is_execution = true;
+    return find_id(cli, "executions", text, STR("execution_id"), &ret_target->id, err);
 }
 
 /* A machine that lost its power ends no connection: only silence tells. */

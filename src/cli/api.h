@@ -52,6 +52,12 @@ void api_add_param(struct buf *query, const char *name, const char *value);
 /* The body {"reason": …}, or none for a NULL. */
 struct str api_reason(const char *reason, struct arena *arena);
 
+/* What the only word on the command line stands for: an id, a job's name, or a part of an id. Only
+ * what is no id is asked for. RC_INVALID unless there is exactly one word. */
+enum rc api_target(struct cli *cli, struct cli_target *ret_target, struct err *err);
+/* The id of the job that a text stands for, in the same way. */
+enum rc api_job_id(struct cli *cli, struct str text, struct str *ret_id, struct err *err);
+
 /* The id of the target's execution: itself, or of a job the newest one whose time has come; before
  * that, the one that waits for it. */
 enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,

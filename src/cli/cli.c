@@ -1,5 +1,4 @@
 #include "cli/cli.h"
-#include "base/id.h"
 #include "loop/file.h"
 #include "loop/usage.h"
 #include "wire/json/json.h"
@@ -154,17 +153,4 @@ enum rc cli_no_words(const struct cli *cli, struct err *err)
     if (cli->words.count == 0)
         return RC_OK;
     return err_set(err, RC_INVALID, "unexpected argument '%s'", cli->words.items[0]);
-}
-
-enum rc cli_target(const struct cli *cli, struct cli_target *ret_target, struct err *err)
-{
-    uint64_t ignored;
-    if (cli->words.count != 1)
-        return err_set(err, RC_INVALID, "needs one id, of a job or an execution");
-    ret_target->id = str_c(cli->words.items[0]);
-    ret_target->is_execution = str_starts(ret_target->id, STR(ID_EXEC));
-    const char *prefix = ret_target->is_execution ? ID_EXEC : ID_JOB;
-    if (id_parse(ret_target->id, prefix, &ignored, NULL))
-        return err_set(err, RC_NOT_FOUND, "there is no job or execution '%s'", cli->words.items[0]);
-    return RC_OK;
 }

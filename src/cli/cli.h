@@ -77,14 +77,12 @@ typedef enum rc cli_run(struct cli *cli, const void *args, struct err *err);
 /* args holds the defaults; it is what the subcommand's own struct begins with. */
 int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run);
 
-/* The job or execution that the only word on the command line names. */
+/* The job or execution that the only word on the command line stands for (api_target). */
 struct cli_target {
     struct str id;
     bool is_execution; /* else a job */
 };
 
-/* RC_INVALID unless there is exactly one word, RC_NOT_FOUND when it cannot be anything's id. */
-enum rc cli_target(const struct cli *cli, struct cli_target *ret_target, struct err *err);
 /* RC_INVALID when it is an execution: what is called `action` is done to jobs. */
 enum rc cli_is_job(const struct cli_target *target, const char *action, struct err *err);
 /* RC_INVALID when there are words although the subcommand takes none. */

@@ -15,8 +15,6 @@ struct run {
 /* Tags are KEY=VALUE for people, as in `submit`, and KEY:VALUE in the API. */
 static const char *tag_param(const char *tag, struct arena *arena)
 {
-    if (tag == NULL)
-        return NULL;
     struct str value = str_c(tag);
     struct str key = str_cut(&value, '=');
     if (value.ptr == NULL)
@@ -24,19 +22,45 @@ static const char *tag_param(const char *tag, struct arena *arena)
     return arena_printf(arena, "%.*s:%.*s", STR_ARG(key), STR_ARG(value)).ptr;
 }
 
+void list_add_params(struct buf *query, const char *name, const struct opt_list *values,
+                     struct arena *arena)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        bool is_tag = str_eq(str_c(name), STR("tag"));
+        api_add_param(query, name, is_tag ? tag_param(values->items[i], arena) : values->items[i]);
+    }
+}
+
 #define ADD_FIELD(name, kind, bounds, printed, kept, filter, ...)                                  \
-    LISTS_JOBS_##filter(api_add_param(&query, #name, args->name);)
+    LISTS_JOBS_##filter(list_add_params(&query, #name, &args->name, arena);)
+#define ADD_ONCE(name) api_add_param(&query, #name, args->name);
+#define ADD_OR(name) list_add_params(&query, #name, &args->name, arena);
+#define ADD_AND(name) list_add_params(&query, #name, &args->name, arena);
+#define ADD_PARAM(name, of, repeats, ...) ADD_##repeats(name)
+
+/* Fields of jobs are given once, but for the queue. */
+static enum rc check_once(const char *name, const struct opt_list *values, struct err *err)
+{
+    if (values->count > 1 && !str_eq(str_c(name), STR("queue")))
+        return err_set(err, RC_INVALID, "--%s is given twice", name);
+    return RC_OK;
+}
+
+#define CHECK_FIELD(name, kind, bounds, printed, kept, filter, ...)                                \
+    LISTS_JOBS_##filter(TRY(check_once(#name, &args->name, err));)
+
+static enum rc check_fields(const struct list_args *args, struct err *err)
+{
+    JOB_FIELDS(CHECK_FIELD)
+    return RC_OK;
+}
 
 static struct str query_of(const struct list_args *args, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
-    api_add_param(&query, "status", args->status);
     JOB_FIELDS(ADD_FIELD)
-    api_add_param(&query, "owner", args->owner);
-    api_add_param(&query, "tag", tag_param(args->tag, arena));
-    api_add_param(&query, "job", args->job);
-    api_add_param(&query, "class", args->class);
-    api_add_param(&query, "fingerprint", args->fingerprint);
+    FILTER_PARAMS(ADD_PARAM)
+    api_add_param(&query, "sort", args->sort);
     return arena_str(arena, buf_str(&query));
 }
 
@@ -107,6 +131,7 @@ enum rc list_print(struct cli *cli, const struct listing *listing, const struct 
 {
     if (args->limit == 0)
         return err_set(err, RC_INVALID, "--limit takes a number from 1; --all lists everything");
+    TRY(check_fields(args, err));
     struct api_list list = {
         .path = listing->path,
         .key = listing->key,

@@ -2,6 +2,7 @@
 #pragma once
 #include "cli/cli.h"
 #include "cli/view.h"
+#include "job/filter_params.h"
 #include "job/job_fields.h"
 
 /* A line of JOB_FIELDS becomes code where jobs can be listed by it; or jobs and executions. */
@@ -11,18 +12,24 @@
 #define LISTS_BOTH_NO(code)
 #define LISTS_BOTH_JOBS(code)
 #define LISTS_BOTH_BOTH(code) code
+#define LISTS_JOBS_EXECS(code)
+#define LISTS_BOTH_EXECS(code) code
+/* A filter that may be given several times is a list; of the fields of jobs that is the queue. */
+#define LIST_TYPE_ONCE const char *
+#define LIST_TYPE_OR struct opt_list
+#define LIST_TYPE_AND struct opt_list
+#define LIST_KIND_ONCE OPT_TEXT
+#define LIST_KIND_OR OPT_LIST
+#define LIST_KIND_AND OPT_LIST
 #define LIST_MEMBER(name, kind, bounds, printed, kept, filter, ...)                                \
-    LISTS_JOBS_##filter(const char *name;)
+    LISTS_JOBS_##filter(struct opt_list name;)
+#define LIST_PARAM(name, of, repeats, ...) LIST_TYPE_##repeats name;
 
 struct list_args {
     struct cli_common common;
-    const char *status;
     JOB_FIELDS(LIST_MEMBER)
-    const char *owner;
-    const char *tag;
-    const char *job;
-    const char *class;
-    const char *fingerprint;
+    FILTER_PARAMS(LIST_PARAM)
+    const char *sort;
     int64_t limit;
     bool all;
 };
@@ -32,15 +39,20 @@ enum { LIST_LIMIT_DEFAULT = 50 };
 /* clang-format off */
 #define LIST_AT(member) offsetof(struct list_args, member)
 #define LIST_OPT(name, flag, value)                                                                \
-    , {flag, 0, OPT_TEXT, value, LIST_AT(name), "with this " #name}
+    {flag, 0, OPT_LIST, value, LIST_AT(name), "with this " #name},
 #define LIST_JOBS_OPT(name, kind, bounds, printed, kept, filter, since, flag, value, help)         \
     LISTS_JOBS_##filter(LIST_OPT(name, flag, value))
 #define LIST_BOTH_OPT(name, kind, bounds, printed, kept, filter, since, flag, value, help)         \
     LISTS_BOTH_##filter(LIST_OPT(name, flag, value))
-#define LIST_STATUS_OPT {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"}
-/* The filters by status and by fields of jobs: of `belfry jobs`, and of `belfry executions`. */
-#define LIST_JOBS_OPTS LIST_STATUS_OPT JOB_FIELDS(LIST_JOBS_OPT)
-#define LIST_EXECUTIONS_OPTS LIST_STATUS_OPT JOB_FIELDS(LIST_BOTH_OPT)
+#define LIST_PARAM_OPT(name, repeats, flag, value, words)                                          \
+    {flag, 0, LIST_KIND_##repeats, value, LIST_AT(name), words},
+#define LIST_JOBS_PARAM(name, of, repeats, flag, value, words)                                     \
+    LISTS_JOBS_##of(LIST_PARAM_OPT(name, repeats, flag, value, words))
+#define LIST_BOTH_PARAM(name, of, repeats, flag, value, words)                                     \
+    LISTS_BOTH_##of(LIST_PARAM_OPT(name, repeats, flag, value, words))
+/* All filters: of `belfry jobs`, and of `belfry executions`. */
+#define LIST_JOBS_OPTS JOB_FIELDS(LIST_JOBS_OPT) FILTER_PARAMS(LIST_JOBS_PARAM)
+#define LIST_EXECUTIONS_OPTS JOB_FIELDS(LIST_BOTH_OPT) FILTER_PARAMS(LIST_BOTH_PARAM)
 #define LIST_LIMIT_OPTS                                                                            \
     {"limit", 0, OPT_NUMBER, "N", LIST_AT(limit), "how many, the newest first (50)"},              \
     {"all", 0, OPT_FLAG, NULL, LIST_AT(all), "all of them"}
@@ -56,6 +68,9 @@ struct listing {
     size_t field_count;
 };
 
+/* A parameter for each value. */
+void list_add_params(struct buf *query, const char *name, const struct opt_list *values,
+                     struct arena *arena);
 /* Prints the list, as table or JSON. */
 enum rc list_print(struct cli *cli, const struct listing *listing, const struct list_args *args,
                    struct err *err);

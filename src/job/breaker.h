@@ -23,7 +23,7 @@ enum breaker_state {
 struct str breaker_state_name(enum breaker_state state);
 
 struct breaker_rule {
-    int64_t window_ms;  /* what counts as lately */
+    int64_t window_ms;  /* failures within it count */
     uint32_t calls_min; /* fewer of them say nothing */
     uint32_t percent;   /* of them failed: it opens; 0: there are no breakers */
     int64_t rest_ms;    /* how long it stays open */

@@ -54,7 +54,7 @@ struct once {
     bool replayed;             /* answer: nothing was done, the first answer is given again */
 };
 
-/* Between ask and decide: who has the key of unique work (engine/submit/unique.c). */
+/* Between ask and decide: the holder of the key of unique work (engine/submit/unique.c). */
 struct unique_asked {
     struct question *claim;
     struct question *holder; /* the job that has it, when memory has it not */
@@ -90,7 +90,7 @@ struct submission {
     uint64_t exec_id;
     int64_t created_ms;
     int64_t due_ms;
-    const struct slot_note *notes; /* what its calendars will do to its next slots */
+    const struct slot_note *notes; /* effects of its calendars on its next slots */
     size_t note_count;
     bool existing; /* unique work that is there already: the ids are its own */
     enum job_state state;
@@ -188,8 +188,8 @@ enum reply_kind {
 struct command {
     struct list_node node;
     enum command_kind kind;
-    bool own;            /* the engine's, for a step of an operation: nobody waits for an answer */
-    struct str actor;    /* who asks: "key:admin" */
+    bool own;         /* the engine's, for a step of an operation: no client waits for an answer */
+    struct str actor; /* the caller: "key:admin" */
     struct arena *arena; /* borrowed from the request */
     struct once once;    /* trigger, retry; of a submission each item has its own */
 

@@ -22,7 +22,7 @@ enum command_repeat {
     REPEAT_IN_DOUBT,  /* doing it twice is doing it once, but the second answer is a refusal */
 };
 
-/* What the id in a command, or in the path of a route, belongs to. */
+/* The kind of thing that the id in a command, or in the path of a route, belongs to. */
 enum command_subject {
     ABOUT_NO_ID,
     ABOUT_JOB,
@@ -31,6 +31,7 @@ enum command_subject {
     ABOUT_WORKER,
     ABOUT_ALERT,
     ABOUT_OPERATION,
+    ABOUT_NAME, /* it is a name, of what may not be there yet */
 };
 
 struct command_facts {

@@ -25,7 +25,7 @@ enum blocker_kind {
     BLOCKER_CONCURRENCY,
     BLOCKER_RATE,
     BLOCKER_PERMIT,    /* asked for with the home of a limit, which is elsewhere */
-    BLOCKER_BREAKER,   /* what it calls keeps failing, and is left alone for a while */
+    BLOCKER_BREAKER,   /* its target keeps failing, and is left alone for a while */
     BLOCKER_PROBATION, /* it may be what took its workers down, and all have another such run */
     BLOCKER_WORKERS_SILENT, /* those that could are not heard … */
     BLOCKER_WORKERS_DRAINING,
@@ -42,9 +42,9 @@ enum { BLOCKER_EXECS_MAX = 10 }; /* holders that are named */
 struct blocker {
     enum blocker_kind kind;
     struct str text;  /* a sentence: what it is, and what lifts it */
-    int64_t until_ms; /* when it lifts by itself; 0: nobody can know */
+    int64_t until_ms; /* when it lifts by itself; 0: unknown */
     int64_t since_ms; /* 0: not known, or of no matter */
-    struct str by;    /* who decided it; empty: nobody */
+    struct str by;    /* the actor who decided it; empty: none */
     struct str queue; /* what it is about; empty where it is not about one */
     struct str team;
     struct str key; /* of a limit */
@@ -53,7 +53,7 @@ struct blocker {
     int64_t used;      /* of a limit, or of slots … */
     int64_t limit;     /* … and how many there may be; 0: it is not about that */
     int64_t ahead;     /* how many come before it … */
-    bool ahead_is_min; /* … at least: nobody counted further */
+    bool ahead_is_min; /* … at least: not counted further */
     const uint64_t
         *execs; /* who holds it, or what it waits for: BLOCKER_EXECS_MAX of them at most */
     size_t exec_count;

@@ -20,7 +20,7 @@ enum failure_class {
     FAILURE_KILLED,        /* by a signal from outside */
     FAILURE_CRASHED,       /* by a signal of its own making */
     FAILURE_LOST_WORKER,   /* its worker vanished; only the server can say that */
-    FAILURE_USER,          /* what it was told makes no sense: usage, configuration, data */
+    FAILURE_USER,          /* its input makes no sense: usage, configuration, data */
     FAILURE_UNKNOWN,       /* none of these */
     FAILURE_CLASSES
 };
@@ -29,7 +29,7 @@ enum failure_class {
 enum permanence {
     PERMANENT_BY_CLASS = 0, /* as failure_is_permanent has it */
     PERMANENT_NO,           /* it may */
-    PERMANENT_YES,          /* it cannot: whoever failed has said so, and is believed */
+    PERMANENT_YES,          /* it cannot: the command has said so, and is believed */
 };
 
 struct failure {
@@ -101,3 +101,5 @@ uint64_t failure_fingerprint(enum failure_class class, int32_t exit_code, int32_
                              struct str tail, struct str error);
 /* As people see it: 12 hexadecimal digits. ret_text has room for FAILURE_PRINT_MAX. */
 struct str failure_print(uint64_t fingerprint, char *ret_text);
+/* The inverse; false for all else, and for zero. */
+bool fingerprint_parse(struct str text, uint64_t *ret_fingerprint);

@@ -262,3 +262,24 @@ struct str failure_print(uint64_t fingerprint, char *ret_text)
                        fingerprint & UINT64_C(0xffffffffffff));
     return str_of(ret_text, (size_t)len);
 }
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool fingerprint_parse(struct str text, uint64_t *ret_fingerprint)
+{
+    uint64_t value = 0;
+    if (text.len != FAILURE_PRINT_BYTES)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (digit(text.ptr[i]) < 0)
+            return false;
+        value = value << 4 | (unsigned)digit(text.ptr[i]);
+    }
+    *ret_fingerprint = value;
+    return value != 0;
+}

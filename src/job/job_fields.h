@@ -29,7 +29,7 @@
 
 /* clang-format off */
 #define JOB_FIELDS(F)                                                                              \
-    F(name,            LINE,     BOUNDS(1, SPEC_NAME_MAX),        IF_SET, COLUMN,   JOBS, "0.1.0", \
+    F(name,            LINE,     BOUNDS(1, SPEC_NAME_MAX),        IF_SET, COLUMN,   BOTH, "0.1.0", \
       "name", "TEXT", "name of the job")                                                           \
     F(description,     TEXT,     BOUNDS(0, SPEC_TEXT_MAX),        IF_SET, DOCUMENT, NO,   "0.1.0", \
       NULL, NULL, "what the job is for")                                                           \
@@ -49,7 +49,7 @@
       "priority", "N", "0 to 1000, higher first (500)")                                            \
     F(queue,           WORD,     BOUNDS(1, SPEC_NAME_MAX),        ALWAYS, COLUMN,   BOTH, "0.1.0", \
       "queue", "Q", "queue that the job waits in (default)")                                       \
-    F(team,            WORD,     BOUNDS(1, SPEC_NAME_MAX),        IF_SET, COLUMN,   JOBS, "0.1.0", \
+    F(team,            WORD,     BOUNDS(1, SPEC_NAME_MAX),        IF_SET, COLUMN,   BOTH, "0.1.0", \
       "team", "T", "team that the job belongs to")                                                 \
     F(timeout,         SPAN,     BOUNDS(1, DURATION_MAX_MS), IF_SET, DOCUMENT, NO,   "0.1.0", \
       "timeout", "DURATION", "end an attempt that takes longer (none)")                            \
@@ -124,7 +124,7 @@ enum job_kept {
 enum job_filter {
     JOB_FILTER_NO,
     JOB_FILTER_JOBS,
-    JOB_FILTER_BOTH, /* jobs and executions; has a column in both */
+    JOB_FILTER_BOTH, /* jobs and executions, of which it is mostly their job that has it */
 };
 
 /* The place of each field in tables: JOB_FIELD_queue. */

@@ -10,15 +10,14 @@
 #include <stdint.h>
 
 struct lease {
-    uint64_t
-        worker_id;   /* who holds it, or held it last: a late report may still count; 0: nobody */
-    uint64_t token;  /* of the newest grant; 0 before the first */
-    int64_t ends_ms; /* boot clock; renewed in memory only, a restart gives a full term */
-    bool held;       /* else worker_id is in memory only */
-    bool confirmed;  /* the worker has listed it: it started */
-    bool unsure;     /* inherited from an owner that fell silent, and its worker may still listen to
+    uint64_t worker_id; /* its holder, or its last: a late report may still count; 0: none */
+    uint64_t token;     /* of the newest grant; 0 before the first */
+    int64_t ends_ms;    /* boot clock; renewed in memory only, a restart gives a full term */
+    bool held;          /* else worker_id is in memory only */
+    bool confirmed;     /* the worker has listed it: it started */
+    bool unsure;    /* inherited from an owner that fell silent, and its worker may still listen to
                          * that one: so it may be alive for longer than a term */
-    bool inherited;  /* granted by the server before this one, which forgot whether it was
+    bool inherited; /* granted by the server before this one, which forgot whether it was
                          * confirmed, and by which poll it was asked for */
 };
 
@@ -47,8 +46,8 @@ void lease_release(struct lease *held);
 struct grant {
     bool live;          /* the execution has not ended */
     uint64_t newest;    /* live: the token of its newest grant */
-    uint64_t holder_id; /* live: who holds that one now; 0: nobody */
-    uint64_t past_id;   /* who had the grant that was asked for, once that has ended; else 0 */
+    uint64_t holder_id; /* live: its holder now; 0: none */
+    uint64_t past_id; /* the holder of the grant that was asked for, once that has ended; else 0 */
 };
 
 /* The right that a grant gives a worker, the least first. A worker that ever had the grant keeps

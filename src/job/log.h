@@ -21,7 +21,7 @@ struct log_chunk {
     struct str bytes;
 };
 
-/* A place in an execution's output: what follows (token, seq). */
+/* A place in an execution's output: behind (token, seq). */
 struct log_place {
     uint64_t token;
     uint64_t seq;

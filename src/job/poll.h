@@ -122,7 +122,7 @@ struct poll_reply {
     bool drain; /* take nothing new, finish what runs, then leave */
 
     /* From a server that may be one of several; empty from one that is alone with its store. */
-    struct partition_set owned; /* what it decides about; count 0: everything */
+    struct partition_set owned; /* it decides about these; count 0: everything */
     /* Of each partition that it owns or keeps leases of; 0: it does not speak of that one. NULL:
      * from a server that is alone, or of an older version. A worker believes nothing that is said
      * under a smaller epoch than the largest it has heard. */

@@ -39,7 +39,7 @@ enum sla_mark {
 enum sla_event_kind {
     SLA_EVENT_WARNING = 1,
     SLA_EVENT_VIOLATION,
-    SLA_EVENT_EXTENSION, /* somebody gave it more time */
+    SLA_EVENT_EXTENSION, /* it was given more time */
     SLA_EVENT_END,       /* an attempt that took longer than it may is over: how long it took */
     SLA_EVENT_KINDS
 };
@@ -62,7 +62,7 @@ struct sla_event_rec {
     int64_t actual_ms;   /* how long the attempt has taken by then */
     int64_t extended_ms; /* SLA_EVENT_EXTENSION: by how much; else 0 */
     struct str queue;
-    struct str actor; /* SLA_EVENT_EXTENSION: who asked, why, and who agreed; else empty */
+    struct str actor; /* SLA_EVENT_EXTENSION: the actor, the reason, who agreed; else empty */
     struct str reason;
     struct str approver;
 };

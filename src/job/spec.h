@@ -95,11 +95,11 @@ struct calendar_wish {
 /* Which breaker a job goes by (job/breaker.h). */
 struct breaker_wish {
     struct str name; /* empty: that of its handler, and of a command none */
-    bool none;       /* whatever it calls, nothing that fails holds it back */
+    bool none;       /* no failing target holds it back */
 };
 
 enum on_conflict {
-    CONFLICT_RETURN,  /* who comes second gets the one that is there */
+    CONFLICT_RETURN,  /* the second submission gets the job that is there */
     CONFLICT_REPLACE, /* the one that is there is cancelled, unless a worker has it */
     CONFLICT_REJECT,
 };
@@ -109,6 +109,8 @@ struct unique_rule {
     struct str key;   /* empty: none */
     bool until_start; /* only while it waits for its first start; else until it is over */
     enum on_conflict on_conflict;
+    bool has_keep;   /* else it is the setting unique_keep */
+    int64_t keep_ms; /* how long the key is kept after success; 0: not at all */
 };
 
 struct pair {
@@ -179,7 +181,7 @@ struct rules {
     struct misfire misfire;
     enum overlap overlap;
     bool delayed;            /* it was told how long to wait, not until when */
-    int64_t start_within_ms; /* of when it is due; 0: nobody is told when it starts late */
+    int64_t start_within_ms; /* of when it is due; 0: a late start is not reported */
     int64_t expires_in_ms;   /* the same; 0: it may start however late */
     struct sla sla;          /* all zero: none */
     const struct calendar_wish *calendars;

@@ -1,7 +1,7 @@
 /* clock.h - the three clocks, asked in one place.
  *
- * `job/` and `engine/` are handed a time; whoever hands it over gets it here. Which clock a number
- * comes from is part of the call's name, because mixing them is a bug that tests do not find.
+ * `job/` and `engine/` are handed a time; their callers get it here. Which clock a number comes
+ * from is part of the call's name, because mixing them is a bug that tests do not find.
  *
  * In a server wall time is a timeline (job/time/timeline.h): the boot clock plus an offset that was
  * accepted, by samples of this machine's own clock or of the database's. Other programs just ask

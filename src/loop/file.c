@@ -10,7 +10,7 @@
 
 enum {
     READ_BYTES = 65536,
-    KEY_BYTES_MAX = 4096, /* a key has some 50; whatever is longer is another file */
+    KEY_BYTES_MAX = 4096, /* a key has some 50; a longer file is not a key */
 };
 
 static void close_fd(const int *fd)

@@ -34,5 +34,7 @@ void guard_process(void)
 void guard_warn_of_root(void)
 {
     if (geteuid() == 0)
-        log_warn("started as root: whoever may submit jobs may do anything on this machine", NULL);
+        log_warn(
+            "started as root: every client that may submit jobs may do anything on this machine",
+            NULL);
 }

@@ -42,7 +42,7 @@ enum rc mailbox_send(struct mailbox *box, struct mail *take_mail);
  * bounded already, and losing one would leave a client waiting forever. */
 enum rc mailbox_send_always(struct mailbox *box, struct mail *take_mail);
 
-/* From now on nothing comes in; what is there can still be taken. Wakes the receiver. */
+/* From now on nothing comes in; mail that is there can still be taken. Wakes the receiver. */
 void mailbox_close(struct mailbox *box);
 
 /* Moves everything behind the last of *into, in the order of arrival. Does not wait. */

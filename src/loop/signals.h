@@ -1,8 +1,8 @@
 /* signals.h - signals as ordinary events of one loop.
  *
- * SIGTERM, SIGINT, SIGHUP and SIGCHLD arrive as calls on the loop's thread, where everything may
- * be done that a signal handler may not. SIGPIPE is ignored for the whole process: a client that
- * left is an error code of a write. (A child inherits that; whoever starts programs resets it.) */
+ * SIGTERM, SIGINT, SIGHUP and SIGCHLD arrive as calls on the loop's thread, where everything may be
+ * done that a signal handler may not. SIGPIPE is ignored for the whole process: a client that left
+ * is an error code of a write. (A child inherits that; code that starts programs resets it.) */
 #pragma once
 
 #include <uv.h>

@@ -3,8 +3,8 @@
  * Zones are read from TZif files below /usr/share/zoneinfo (or TZDIR), which the package tzdata
  * brings, when they are asked for, and kept. A file that changed since (tzdata was updated) is read
  * again when its zone is next asked for. The zone that was handed out before stays valid until
- * zones_free: somebody may be computing with it, and laws do not change often enough to fill a
- * memory. So a `const struct zone *` may be kept; asking again says whether there is a newer one.
+ * zones_free: another thread may be computing with it, and laws do not change often enough to fill
+ * a memory. So a `const struct zone *` may be kept; asking again says whether there is a newer one.
  *
  * May be called from every thread. Reading blocks: not for a loop that serves. */
 #pragma once

@@ -181,10 +181,11 @@ static void adopt(struct local_worker *w, pid_t holder)
     struct str url;
     bool known = file_read(w->url_path, PATH_MAX, &w->arena, &url, NULL) == RC_OK;
     if (!known || str_eq(str_trim(url), str_c(w->url))) {
-        log_info("found the worker of the server before", NULL);
+        log_info("found the worker of this server's former life, which goes on", NULL);
         return;
     }
-    log_warn("the worker of the server before knows another address; it is asked to leave", NULL);
+    log_warn("the worker of this server's former life knows another address; it is asked to leave",
+             NULL);
     if (holder > 0)
         kill(holder, SIGTERM);
 }

@@ -44,7 +44,7 @@ struct process {
     struct signals *signals;
     struct local_worker *worker;
     uv_timer_t watch;
-    bool leaving; /* the worker is gone; what is owned may still be handed over */
+    bool leaving; /* the worker is gone; partitions may still be handed over */
     int64_t leave_us;
     int exit_code;
 };
@@ -71,7 +71,9 @@ static enum rc check_listen(const struct server_options *options, struct err *er
                        "refusing to listen on %s: keys would travel unencrypted. Listen on "
                        "127.0.0.1, or give --allow-plaintext-remote if the network is trusted",
                        options->listen_host);
-    log_warn("listening beyond this machine without encryption", "address", options->listen, NULL);
+    log_warn(
+        "the server listens beyond this machine without encryption; put a TLS proxy in front of it",
+        "address", options->listen, NULL);
     return RC_OK;
 }
 
@@ -103,7 +105,7 @@ static enum rc make_dir(const char *path, struct err *err)
     struct stat dir;
     if ((mkdir(path, 0700) != 0 && errno != EEXIST) || stat(path, &dir) != 0)
         return err_set(err, RC_IO, "cannot make the data directory %s: %s", path, strerror(errno));
-    /* Keys and history are in there: whoever may put a file in the place of another has both. */
+    /* Keys and history are in there: a user that may replace a file has both. */
     if (dir.st_mode & (S_IWGRP | S_IWOTH))
         return err_set(err, RC_DENIED,
                        "others may write to the data directory %s; `chmod go-w %s` forbids it",
@@ -267,7 +269,8 @@ static void end_loop(struct process *p)
     uv_stop(&p->loop);
 }
 
-/* What this server owns is handed over while it still serves and forwards, so that nobody waits. */
+/* Partitions are handed over while this server still serves and forwards, so that no client
+ * waits. */
 static bool may_leave(struct process *p)
 {
     struct membership *m = p->server.membership;
@@ -287,7 +290,7 @@ static void leave(void *arg)
 /* While the worker finishes, the server goes on serving it; new jobs are refused. */
 static void drain(struct process *p)
 {
-    log_info("draining: no new jobs; a second signal leaves at once", NULL);
+    log_info("the server drains: it takes no new jobs; a second signal ends it at once", NULL);
     if (p->server.membership != NULL)
         membership_drain(p->server.membership);
     if (p->worker != NULL)
@@ -331,7 +334,7 @@ static void stop(struct process *p)
     if (s->decider != NULL)
         decider_stop(s->decider);
     if (s->membership != NULL)
-        membership_stop(s->membership); /* nobody decides here any more */
+        membership_stop(s->membership); /* nothing is decided here any more */
     if (s->queries != NULL)
         queries_stop(s->queries);
     if (s->tail != NULL)
@@ -390,7 +393,7 @@ int server_main(const struct server_options *options)
         p.options.net_threads = SERVER_NETS_MAX;
     raise_files(&p.server.files);
     fit_connections(&p.options);
-    /* Before the start: whoever has heard that the server is ready may end it the next moment. */
+    /* Before the start: the server may be ended the moment after it said that it is ready. */
     uv_loop_init(&p.loop);
     p.signals = signals_new(&p.loop, on_signal, &p);
     if (start(&p, &err) == RC_OK) {
@@ -400,7 +403,7 @@ int server_main(const struct server_options *options)
         p.exit_code = EXIT_FAILURE;
         signals_free(p.signals);
     }
-    uv_run(&p.loop, UV_RUN_DEFAULT); /* what was closed */
+    uv_run(&p.loop, UV_RUN_DEFAULT); /* for handles that were closed */
     uv_loop_close(&p.loop);
     stop(&p);
     if (p.exit_code == 0)

@@ -17,3 +17,9 @@ void ownership_raise(struct ownership *own, uint64_t id_floor, uint64_t turn_flo
     if (turn_floor > own->turn_floor)
         own->turn_floor = turn_floor;
 }
+
+enum rc store_named_found(struct str name, uint64_t id, struct err *err)
+{
+    return id != 0 ? RC_OK
+                   : err_set(err, RC_NOT_FOUND, "there is no job named '%.*s'", STR_ARG(name));
+}

@@ -13,11 +13,13 @@
  */
 #pragma once
 #include "base/arena.h"
+#include "base/id.h"
 #include "job/checkpoint.h"
 #include "job/job_fields.h"
 #include "job/lease.h"
 #include "job/log.h"
 #include "job/partition.h"
+#include "job/record/filter.h"
 #include "job/record/record.h"
 
 /* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
@@ -34,7 +36,7 @@ struct ownership {
     int64_t unsure_ms[PARTITIONS_MAX];
     int64_t unsure_until_ms[PARTITIONS_MAX];
     int64_t alive_ms[PARTITIONS_MAX];
-    uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
+    uint64_t deprived; /* bits: taken by the newest take from owners that had fallen silent */
     uint64_t
         token_floor; /* tokens of leases must be larger; it jumps when the store has lost turns */
 };
@@ -162,10 +164,10 @@ struct store_ops {
 struct store_patience {
     int64_t ask_ms; /* questions within a turn, before its commit, are given up as RC_BUSY */
     /* Called now and then while the store waits (ten times a second), but not before a commit, from
-     * the calling thread: somebody else may be waiting for that thread. It must not use the store.
+     * the calling thread: another thread may be waiting for that thread. It must not use the store.
      * Where it is set, a connection that is missing is not waited for: RC_BUSY, until there is one.
-     * False: nobody has time any more, and what is waited for is given up (a commit that was sent:
-     * RC_UNKNOWN). */
+     * False: there is no time left, and the call that is waited for is given up (a commit that was
+     * sent: RC_UNKNOWN). */
     bool (*on_wait)(void *arg);
     void *arg;
 };
@@ -180,52 +182,6 @@ struct store {
 /* Rows a page may look at, some 10 ms, or 100 when all must come from a disk; then it ends early.
  * Rows that are found by an index lie far apart, and each may be a read of its own. */
 enum { LIST_SCAN_MAX = 10000, LIST_SPARSE_MAX = 1000 };
-
-/* A value that the document of a job must have. */
-struct filter_value {
-    struct str key;
-    struct str value; /* as the canonical text has it; "null": no such member */
-};
-
-/* A line of JOB_FIELDS becomes code where lists can be restricted by it, and it has a column. */
-#define FILTER_IN_NO(code)
-#define FILTER_IN_JOBS(code) code
-#define FILTER_IN_BOTH(code) code
-#define FILTER_KEPT_COLUMN(code) code
-#define FILTER_KEPT_INDEXED(code) code
-#define FILTER_KEPT_DOCUMENT(code)
-#define FILTER_KEPT_APART(code)
-#define FILTER_MEMBER(name, kind, bounds, printed, kept, filter, ...)                              \
-    FILTER_IN_##filter(FILTER_KEPT_##kept(struct str name;))
-
-/* Which rows a list shows. Empty or zero fields do not restrict. */
-struct filter {
-    uint32_t state; /* enum job_state or enum exec_state; EXEC_RUNNING also shows stopping ones */
-    JOB_FIELDS(FILTER_MEMBER) /* jobs only, but for those that job_fields.h allows for both. Those
-                               * that are INDEXED are as the canonical text has them */
-    struct str owner;         /* jobs only */
-    struct str tag;           /* jobs only: "key:value" */
-    const struct filter_value *document; /* jobs only, and only for store_list_jobs */
-    size_t document_count;
-    uint64_t job_id;           /* executions only */
-    bool unfinished;           /* executions only: those that are not over */
-    int64_t created_after_ms;  /* inclusive */
-    int64_t created_before_ms; /* exclusive */
-};
-
-/* The members of struct filter that are made from JOB_FIELDS, for code that goes over all. */
-#define FILTER_COUNT(name, kind, bounds, printed, kept, filter, ...)                               \
-    FILTER_IN_##filter(FILTER_KEPT_##kept(+1))
-enum { FILTER_COLUMNS = JOB_FIELDS(FILTER_COUNT) };
-struct filter_column {
-    enum job_field_id field;
-    size_t offset;
-};
-extern const struct filter_column filter_columns[FILTER_COLUMNS];
-struct str filter_column_text(const struct filter *filter, size_t column);
-void filter_column_set(struct filter *filter, size_t column, struct str text);
-/* Whether it is kept INDEXED. */
-bool filter_column_is_indexed(size_t column);
 
 /* Newest first, by id. */
 struct page {
@@ -287,11 +243,21 @@ struct sla_page {
 
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
-    SIDE_UPSTREAMS,  /* what it waits for */
-    SIDE_DEPENDANTS, /* what waits for it */
+    SIDE_UPSTREAMS,  /* jobs that it waits for */
+    SIDE_DEPENDANTS, /* jobs that wait for it */
 };
 
+/* Whose ids are looked for by a part of them. */
+enum id_kind { ID_KIND_JOB, ID_KIND_EXEC };
+
 struct reader_ops {
+    /* The job that a name means: the unfinished one of that name, else the newest that has ended.
+     * RC_NOT_FOUND. */
+    enum rc (*find_named)(struct reader *, struct str name, uint64_t *ret_id, struct err *);
+    /* Ids with that part, newest first, at most max. Only the newest LIST_SCAN_MAX of those in its
+     * range are looked at. */
+    enum rc (*find_ids)(struct reader *, enum id_kind, const struct id_part *, size_t max,
+                        struct arena *, uint64_t **ret_ids, size_t *ret_count, struct err *);
     enum rc (*job)(struct reader *, uint64_t id, struct arena *, struct job_rec *ret_job,
                    struct err *); /* with payload and trail; RC_NOT_FOUND */
     /* finished or not, with result and trail, and its attempts in order (tokens grow). */
@@ -337,10 +303,25 @@ struct reader_ops {
     /* All, by name, without their documents. */
     enum rc (*calendars)(struct reader *, struct arena *, struct calendar_rec **ret_calendars,
                          size_t *ret_count, struct err *);
+    /* These two: candidates for a page. They fit what the filter says of states, queues, owner,
+     * team, name, the first tag, the job of an execution and spans of time; of executions what is
+     * said of their jobs is left to store_list_execs, as is all the rest. */
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                      struct exec_page *ret_page, struct err *);
+    /* Facts about many at once, in the order of the ids; the id of an answer is 0 where there is
+     * none. Jobs come without their documents, … */
+    enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
+                     struct job_rec *ret_jobs, struct err *);
+    /* … and of executions it is the newest attempt that has ended, with the class and fingerprint
+     * of its failure, and its worker; no more of it need be there. */
+    enum rc (*newest_attempts)(struct reader *, const uint64_t *exec_ids, size_t count,
+                               struct arena *, struct attempt_rec *ret_attempts, struct err *);
+    /* The newest executions of each of these jobs, at most max, as lists have them: those that are
+     * unfinished, or those that have ended. */
+    enum rc (*runs)(struct reader *, const uint64_t *job_ids, size_t count, bool unfinished,
+                    size_t max, struct arena *, struct exec_page *ret_pages, struct err *);
     /* A page of alerts, newest first: all of them (state 0), or those that are pending. */
     enum rc (*alerts)(struct reader *, enum alert_state state, const struct page *, struct arena *,
                       struct alert_page *ret_page, struct err *);
@@ -369,10 +350,22 @@ struct reader {
     const struct reader_ops *ops;
 };
 
-/* A page of jobs, also by values of their documents: those are read a chunk at a time, at most
- * about LIST_SCAN_MAX of them, and a page may end early as other lists do. */
+/* For stores: RC_NOT_FOUND when id is 0, with a sentence about the name. */
+enum rc store_named_found(struct str name, uint64_t id, struct err *err);
+
+/* `runs` for a store that is asked about one as quickly as about many: one list after the other. */
+enum rc store_read_runs(struct reader *reader, const uint64_t *job_ids, size_t count,
+                        bool unfinished, size_t max, struct arena *arena,
+                        struct exec_page *ret_pages, struct err *err);
+
+/* A page of those that fit all that the filter says. Where a store does not find them by itself,
+ * candidates are read a chunk at a time, at most about LIST_SCAN_MAX of them, or fewer where each
+ * needs a look elsewhere; and a page may end early as other lists do. */
 enum rc store_list_jobs(struct reader *reader, const struct filter *filter, const struct page *page,
                         struct arena *arena, struct job_page *ret_page, struct err *err);
+enum rc store_list_execs(struct reader *reader, const struct filter *filter,
+                         const struct page *page, struct arena *arena, struct exec_page *ret_page,
+                         struct err *err);
 
 /* ---- output of commands, and what they leave for their next attempt */
 
@@ -420,7 +413,7 @@ struct node_rec {
     bool draining;      /* gives back what it has, takes nothing */
     int64_t started_ms; /* by the store's clock, as are all times here */
     int64_t seen_ms;    /* the newest renewal */
-    int64_t clock_ms;   /* what its own wall clock said then, … */
+    int64_t clock_ms;   /* the time by its own wall clock then, … */
     int64_t time_ms; /* … and which time it went by; 0: it did not know yet, or is too old to say */
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
@@ -436,7 +429,7 @@ enum { NODE_UNSAID_MS = 30000 };
 struct partition_rec {
     uint64_t epoch;
     struct str owner;  /* start of a node; empty: free */
-    struct str former; /* who had it before it was given back, or was taken */
+    struct str former; /* its owner before it was given back, or was taken */
     int64_t since_ms;
     int64_t unsure_ms; /* how long leases that nobody has confirmed may outlive its next load */
 };
@@ -564,6 +557,6 @@ struct migrated {
 };
 
 /* Makes the schema or brings it to the newest version. partitions (0: 16) counts when it is made.
- * role: who is given what a server needs, and its time-outs; NULL: nobody. */
+ * role: it is granted the rights that a server needs, and its time-outs; NULL: no role is. */
 enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char *role,
                                struct migrated *ret_migrated, struct err *err);

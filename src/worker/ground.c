@@ -32,7 +32,7 @@ void ground_leave(struct ground *g)
     struct err err;
     /* The spawner has removed it, unless it was killed. */
     if (g->tmp_dir != NULL && tmpdir_remove(g->tmp_dir, &err) != RC_OK)
-        log_warn("the temporary directory stays", "error", err.text, NULL);
+        log_warn("the temporary directory could not be removed", "error", err.text, NULL);
     free(g->tmp_dir);
     if (g->lock.fd >= 0)
         close(g->lock.fd);
@@ -55,7 +55,7 @@ void ground_await_spawner(pid_t spawner)
         else if (got != 0) /* just now, or before, when it died before us */
             return;
     }
-    log_error("the spawner does not end; it is killed", NULL);
+    log_error("the spawner does not end, so it is killed", NULL);
     kill(spawner, SIGKILL);
     stray_kill_all(STRAY_TIMEOUT_MS);
 }

@@ -56,7 +56,7 @@ struct worker {
     uv_timer_t leave_timer;
     bool leaving;
     bool drained;          /* the session has told all */
-    int64_t end_all_us;    /* when leaving: what still runs then is ended; INT64_MAX: never */
+    int64_t end_all_us;    /* when leaving: runs that go on then are ended; INT64_MAX: never */
     int64_t idle_since_us; /* when leaving: nothing runs since then; 0: something does */
     int exit_code;
 };
@@ -199,8 +199,8 @@ static bool is_busy(const struct worker *w)
     return session_running(w->session) > 0 || w->runs.len > 0;
 }
 
-/* Whether all that ran should have been dead for a while: what is left is stuck in the kernel, or
- * the spawner does not do its work. Its lease is lost with us. */
+/* Whether all that ran should have been dead for a while: those that are left are stuck in the
+ * kernel, or the spawner does not do its work. Its lease is lost with us. */
 static bool is_stuck(const struct worker *w, int64_t now_us)
 {
     int64_t patience_us = (at_most_ms(w->host.kill_grace_ms) + LEAVE_SPARE_MS) * 1000;
@@ -239,7 +239,7 @@ static void on_leave_tick(uv_timer_t *timer)
     if (!may_leave(w, now_us))
         return;
     if (is_busy(w)) {
-        log_error("leaving with commands that could not be ended", NULL);
+        log_error("the worker leaves, though commands could not be ended", NULL);
         w->exit_code = EXIT_FAILURE;
     }
     uv_stop(&w->loop);
@@ -278,7 +278,7 @@ static void on_signal(void *arg, int signum)
     /* A drain that the server asked for has no time limit; this gives it one. */
     bool again = w->end_all_us != INT64_MAX;
     if (again) {
-        log_warn("leaving at once", NULL);
+        log_warn("the worker leaves at once, and its commands are killed", NULL);
         w->exit_code = EXIT_FAILURE;
         uv_stop(&w->loop);
         return;
@@ -298,7 +298,8 @@ static void look_at_lock(struct worker *w)
     leave(w, clock_mono_us() + w->options->drain_timeout_ms * 1000, "its lock file is gone");
 }
 
-/* The server it was started by died before they met: nobody has any right to it, or knows of it. */
+/* The server it was started by died before they met: no other server has any right to it, or knows
+ * of it. */
 static bool never_met(const struct worker *w)
 {
     return w->host.worker_id == 0 && getppid() != w->starter;

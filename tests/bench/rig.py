@@ -90,8 +90,8 @@ def wait_until(condition, what, every_s=0.001):
 class Server:
     """`belfry server` on a data directory; start() may be called again after stop()."""
 
-    def __init__(self, data, *flags):
-        self.data, self.flags, self.port = data, flags, free_port()
+    def __init__(self, data, *flags, binary=BELFRY):
+        self.data, self.flags, self.port, self.binary = data, flags, free_port(), binary
         self.process = None
         self.ready_ms = None
 
@@ -104,7 +104,7 @@ class Server:
 
     def start(self):
         """Returns when it is ready, and keeps how long that took from the fork on."""
-        command = [BELFRY, "server", "--data", str(self.data), "--listen",
+        command = [self.binary, "server", "--data", str(self.data), "--listen",
                    f"127.0.0.1:{self.port}", *self.flags]
         with open(self.data / "server.log", "ab") as log:
             begun = time.monotonic()

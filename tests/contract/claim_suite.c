@@ -166,6 +166,100 @@ PROMISE(ended_claims_are_swept_a_few_at_a_time)
     assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP - (CLAIM_SWEEP + 2));
 }
 
+/* ---- unique work that is kept after its success */
+
+static struct question ask_unique(struct str key, uint64_t holder, int64_t now_ms)
+{
+    return (struct question){.kind = ASK_CLAIM,
+                             .claim = {.kind = CLAIM_UNIQUE, .key = key, .holder = holder},
+                             .now_ms = now_ms};
+}
+
+static struct claim kept_unique(struct str key, uint64_t holder, int64_t until_ms)
+{
+    return (struct claim){.kind = CLAIM_UNIQUE,
+                          .key = key,
+                          .holder = holder,
+                          .until_ms = until_ms,
+                          .note = STR("kept")};
+}
+
+static void keep_unique(struct world *w, struct str key, uint64_t holder, int64_t until_ms)
+{
+    struct claim put = kept_unique(key, holder, until_ms);
+    world_commit(w, (struct delta){.claims = &put, .claim_count = 1, .claims_now_ms = T0});
+}
+
+PROMISE(a_unique_key_may_have_an_end)
+{
+    struct world *w = *state;
+    struct question q = ask_unique(STR("u"), 7, T0);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+    keep_unique(w, STR("u"), 7, T0 + 1000);
+    world_reopen(w);
+    q = ask_unique(STR("u"), 8, T0 + 999);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+    assert_str(q.answer.note, STR("kept"));
+    q = ask_unique(STR("u"), 8, T0 + 1000);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 8);
+    world_commit(w, (struct delta){0});
+    q = ask_unique(STR("u"), 9, INT64_MAX);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 8); /* without an end */
+}
+
+/* So it knows that giving it back would give back what it had before. */
+PROMISE(who_keeps_a_unique_key_is_shown_its_own_note)
+{
+    struct world *w = *state;
+    keep_unique(w, STR("u"), 7, T0 + 1000);
+    struct question q = ask_unique(STR("u"), 7, T0);
+    q.claim.note = STR("new");
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+    assert_str(q.answer.note, STR("kept"));
+    w->store->ops->abort(w->store);
+    q = ask_unique(STR("u"), 8, T0);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+}
+
+PROMISE(a_unique_key_that_is_kept_may_be_put_to_another)
+{
+    struct world *w = *state;
+    keep_unique(w, STR("u"), 7, T0 + 1000);
+    struct question first = ask_unique(STR("u"), 8, T0);
+    world_admit(w, &first);
+    struct question second = ask_unique(STR("u"), 9, T0);
+    world_admit(w, &second);
+    assert_int_equal(first.answer.holder, 7);
+    assert_int_equal(second.answer.holder, 7);
+    struct claim put = {.kind = CLAIM_UNIQUE, .key = STR("u"), .holder = 9};
+    world_commit(w, (struct delta){.claims = &put, .claim_count = 1});
+    struct question q = ask_unique(STR("u"), 8, INT64_MAX);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 9);
+}
+
+PROMISE(unique_keys_that_have_ended_are_swept_by_those_that_are_kept)
+{
+    enum { KEYS = CLAIM_SWEEP + 10 };
+    struct world *w = *state;
+    for (size_t i = 0; i < KEYS; i++)
+        keep_unique(w, key_number(&w->arena, i), i + 1, T0 + 1 + (int64_t)i);
+    struct claim put = kept_unique(STR("one more"), KEYS + 1, T0 + 100000);
+    world_commit(w, (struct delta){.claims = &put, .claim_count = 1, .claims_now_ms = T0 + 10000});
+    for (size_t i = 0; i < KEYS; i++) { /* asked by a clock that stands at the beginning */
+        struct question q = ask_unique(key_number(&w->arena, i), 9999, T0);
+        world_admit(w, &q);
+        assert_int_equal(q.answer.holder, i < CLAIM_SWEEP + 2 ? 9999 : i + 1);
+    }
+    w->store->ops->abort(w->store);
+}
+
 /* Keys by the thousand, for holder number + 1, in one turn. */
 static void take_many(struct world *w, size_t from, size_t count, int64_t now_ms)
 {

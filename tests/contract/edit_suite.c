@@ -53,9 +53,9 @@ PROMISE(an_edited_job_is_read_listed_and_fetched_as_what_it_became)
         assert_str(got.payload, payloads[i]);
     }
     const struct filter filters[] = {{.queue = STR("mail")},
-                                     {.tag = STR("team:dev")},
+                                     {.tags = STR("team:dev")},
                                      {.queue = STR("default")},
-                                     {.tag = STR("team:ops")}};
+                                     {.tags = STR("team:ops")}};
     for (size_t i = 0; i < COUNT_OF(filters); i++) {
         struct job_page page;
         assert_rc(w->reader->ops->jobs(w->reader, &filters[i], &(struct page){.limit = 9},

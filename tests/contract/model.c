@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include "filled.h"
+
 static const struct str queues[] = {STR_INIT("default"), STR_INIT("mail"), STR_INIT("reports")};
 static const struct str teams[] = {STR_INIT(""), STR_INIT("data"), STR_INIT("web")};
 static const struct str owners[] = {STR_INIT("key:admin"), STR_INIT("key:ci")};
@@ -357,55 +359,22 @@ void model_live(struct world *w, struct model *m, size_t turns)
 
 void assert_same_job(const struct job_rec *got, const struct job_rec *want, enum detail detail)
 {
-    assert_int_equal(got->id, want->id);
-    assert_int_equal(got->version, want->version);
-    assert_int_equal(got->state, want->state);
-    assert_str(got->name, want->name);
-    assert_str(got->queue, want->queue);
-    assert_str(got->owner, want->owner);
-    assert_str(got->team, want->team);
-    assert_str(got->tags, want->tags);
-    assert_int_equal(got->priority, want->priority);
-    assert_int_equal(got->created_ms, want->created_ms);
-    assert_int_equal(got->finished_ms, want->finished_ms);
-    assert_int_equal(got->changed_ms, want->changed_ms);
-    assert_int_equal(got->last_exec, want->last_exec);
-    assert_str(got->spec, want->spec);
-    assert_str(got->payload, detail == WHOLE ? want->payload : (struct str){0});
-    assert_str(got->trail, detail == WHOLE ? want->trail : (struct str){0});
+    enum { LONG = FIELD_BULK | FIELD_TRAIL };
+    assert_same(&job_row_fields, FIELD_ROW, got, want);
+    if (detail == WHOLE)
+        assert_same(&job_row_fields, LONG, got, want);
+    else
+        assert_no_text(&job_row_fields, LONG, got);
 }
 
 void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, enum detail detail)
 {
-    assert_int_equal(got->id, want->id);
-    assert_int_equal(got->job_id, want->job_id);
-    assert_int_equal(got->state, want->state);
-    assert_str(got->queue, want->queue);
-    assert_int_equal(got->priority, want->priority);
-    assert_int_equal(got->retry_of, want->retry_of);
-    assert_int_equal(got->first, want->first);
-    assert_int_equal(got->origin, want->origin);
-    assert_int_equal(got->nominal_ms, want->nominal_ms);
-    assert_int_equal(got->slot_last_ms, want->slot_last_ms);
-    assert_int_equal(got->slot_count, want->slot_count);
-    assert_int_equal(got->slot_ms, want->slot_ms);
-    assert_int_equal(got->created_ms, want->created_ms);
-    assert_int_equal(got->due_ms, want->due_ms);
-    assert_int_equal(got->ready_ms, want->ready_ms);
-    assert_int_equal(got->started_ms, want->started_ms);
-    assert_int_equal(got->finished_ms, want->finished_ms);
-    assert_int_equal(got->attempts, want->attempts);
-    assert_int_equal(got->lost, want->lost);
-    assert_int_equal(got->returned, want->returned);
-    assert_int_equal(got->unseen, exec_is_final(want->state) ? 0 : want->unseen);
-    assert_int_equal(got->proven, !exec_is_final(want->state) && want->proven);
-    assert_int_equal(got->late, want->late);
-    assert_int_equal(got->sla_since_ms, want->sla_since_ms);
-    assert_int_equal(got->sla_extra_ms, want->sla_extra_ms);
-    assert_int_equal(got->sla_marks, want->sla_marks);
-    assert_int_equal(got->token, want->token);
-    assert_int_equal(got->worker_id, want->worker_id);
-    assert_str(got->error, want->error);
-    assert_str(got->result, detail == WHOLE ? want->result : (struct str){0});
-    assert_str(got->trail, detail == WHOLE ? want->trail : (struct str){0});
+    enum { LONG = FIELD_BULK | FIELD_TRAIL };
+    static const struct exec_rec none;
+    assert_same(&exec_fields, FIELD_LIVE | FIELD_END, got, want);
+    assert_same(&exec_fields, FIELD_MARK, got, exec_is_final(want->state) ? &none : want);
+    if (detail == WHOLE)
+        assert_same(&exec_fields, LONG, got, want);
+    else
+        assert_no_text(&exec_fields, LONG, got);
 }

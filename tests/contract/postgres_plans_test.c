@@ -189,6 +189,7 @@ static bool is_planned(enum query query)
     case Q_FILE_OLD:
     case Q_FILE_COMMIT:
     case Q_FILE_RECORD:
+    case Q_FILE_FIND:
     case Q_FILE_READ:
     case Q_FILE_LETTERS:
     case Q_FILE_LIST: return true;

@@ -159,6 +159,54 @@ PROMISE(a_key_has_one_holder_in_the_whole_store)
     pair_free(&pair);
 }
 
+static struct question ask_kept(uint64_t holder, int64_t now_ms)
+{
+    return (struct question){.kind = ASK_CLAIM,
+                             .claim = {.kind = CLAIM_UNIQUE, .key = STR("u"), .holder = holder},
+                             .now_ms = now_ms};
+}
+
+/* One that finds it kept may give it to another, so no second server may do that, too, nor take it
+ * because it has ended by its own clock. */
+PROMISE(one_server_at_a_time_decides_about_a_key_that_is_kept)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    struct claim put = {.kind = CLAIM_UNIQUE,
+                        .key = STR("u"),
+                        .holder = 7,
+                        .until_ms = T0 + 1000,
+                        .note = STR("n")};
+    struct delta delta = {.turn = ++pair.a.turn, .claims = &put, .claim_count = 1};
+    assert_rc(pair.a.store->ops->commit(pair.a.store, &pair.a.own, &delta, &w->err), RC_OK);
+    struct question q = ask_kept(8, T0);
+    struct question *asked = &q;
+    assert_rc(pair.a.store->ops->admit(pair.a.store, &pair.a.own, &asked, 1, &w->arena, &w->err),
+              RC_OK);
+    assert_int_equal(q.answer.holder, 7);
+    struct question late = ask_kept(9, T0 + 1000);
+    asked = &late;
+    enum rc there =
+        pair.b.store->ops->admit(pair.b.store, &pair.b.own, &asked, 1, &w->arena, &w->err);
+    put = (struct claim){.kind = CLAIM_UNIQUE, .key = STR("u"), .holder = 8};
+    delta = (struct delta){.turn = ++pair.a.turn, .claims = &put, .claim_count = 1};
+    enum rc here = pair.a.store->ops->commit(pair.a.store, &pair.a.own, &delta, &w->err);
+    assert_true(there == RC_BUSY || (there == RC_OK && late.answer.holder == 9));
+    assert_true(there == RC_OK || here == RC_OK || here == RC_BUSY);
+    assert_false(there == RC_OK &&
+                 here == RC_OK); /* a database ends the turn that idles, at last */
+    pair.b.store->ops->abort(pair.b.store);
+    pair.a.store->ops->abort(pair.a.store);
+    late = ask_kept(9, T0);
+    admit(w, &pair.b, &late);
+    assert_int_equal(late.answer.holder, here == RC_OK ? 8 : 7);
+    pair_free(&pair);
+}
+
 PROMISE(a_turn_that_ends_without_a_commit_gives_its_keys_back)
 {
     struct world *w = *state;

@@ -70,7 +70,7 @@ static size_t load_one(struct world *w, uint64_t id, int64_t until_ms, struct ex
 /* How often a list of one state, of one job, shows it. */
 static size_t list_one(struct world *w, const struct exec_rec *exec, enum exec_state state)
 {
-    struct filter filter = {.state = state, .job_id = exec->job_id};
+    struct filter filter = {.states = FILTER_STATE(state), .job_id = exec->job_id};
     struct exec_page page;
     assert_rc(w->reader->ops->execs(w->reader, &filter, &(struct page){.limit = 9}, &w->arena,
                                     &page, &w->err),

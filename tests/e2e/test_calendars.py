@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import pathlib
 
 from belfry import Server, main, tests_of, wait_for
 from protocol import API, call, execution, expect, names, submit
@@ -133,7 +134,7 @@ def test_an_ics_file_with_rules_becomes_a_calendar():
 
 def test_an_ics_file_that_is_not_understood_names_the_line():
     name = next(names)
-    answer = import_ics(name, ICS.replace("FREQ=YEARLY\r", "FREQ=SECONDLY\r"))
+    answer = import_ics(name, ICS.replace("FREQ=YEARLY", "FREQ=SECONDLY"))
     assert answer.status == 400 and answer.json["errors"][0]["field"] == "ical", answer
     assert "line 11: " in answer.json["errors"][0]["message"], answer
     assert import_ics(name, ICS, "?policy=x").json["errors"][0]["field"] == "policy"
@@ -141,6 +142,66 @@ def test_an_ics_file_that_is_not_understood_names_the_line():
     assert import_ics(name, "hello").status == 400
     assert import_ics(name, "x" * ((1 << 20) + 1)).status == 413
     expect(404, server, "GET", "/calendars/" + name)
+
+
+def test_a_bad_event_is_left_out_and_named():
+    name = next(names)
+    answer = import_ics(name, ICS.replace("FREQ=YEARLY\r", "FREQ=SECONDLY\r"))
+    assert answer.status == 201 and answer.json["entry_count"] == 1, answer
+    assert answer.json["warning_count"] == 1, answer
+    warning, = answer.json["warnings"]
+    assert (warning["line"], warning["uid"], warning["summary"]) == (6, "1", "Christmas"), warning
+    assert "line 11: RRULE: FREQ" in warning["message"], warning
+    shown = expect(200, server, "GET", "/calendars/" + name)
+    assert shown["warnings"] == [warning], shown
+    assert "warnings" not in next(c for c in expect(200, server, "GET", "/calendars")["calendars"]
+                                  if c["name"] == name)
+    server.kill()
+    server.start()
+    job, _ = submit(server, calendars=[name], schedule={"cron": "0 12 * 11 *"})
+    assert server.job(job)["calendars"] == [name]  # it was read again, the warning is none
+    expect(200, server, "DELETE", f"/jobs/{job}")
+
+
+def seed(program):
+    root = pathlib.Path(__file__).resolve().parent.parent
+    return (root / "fuzz" / "corpus" / "ical" / program).read_bytes().decode()
+
+
+def test_files_of_google_outlook_and_apple_are_taken():
+    # tests/time/ical_files_test.c says what they mean
+    for program, entries, left_out in (("google", 2, []), ("outlook", 2, []),
+                                       ("apple", 3, ["Check the oven"])):
+        answer = import_ics(next(names), seed(program))
+        assert answer.status == 201 and answer.json["entry_count"] == entries, (program, answer)
+        assert [w["summary"] for w in answer.json.get("warnings", [])] == left_out, answer
+
+
+def test_hostile_files_are_answered():
+    def event(lines):
+        return "BEGIN:VEVENT\r\nUID:h\r\nDTSTART:00010101T000000Z\r\n" + lines + "\r\nEND:VEVENT\r\n"
+
+    def answered(lines, status, words=""):
+        answer = import_ics(next(names), "BEGIN:VCALENDAR\r\n" + lines + "END:VCALENDAR\r\n")
+        assert answer.status == status, answer
+        assert words in json.dumps(answer.json), answer
+
+    rule = "DURATION:PT1H\r\nRRULE:"
+    answered(event(rule + "FREQ=MONTHLY;BYDAY=" + ",".join(["1MO"] * 60000)), 400, "at most 35")
+    answered(event(rule + "FREQ=DAILY;BYMONTHDAY=" + ",".join(["1"] * 300000)), 201)
+    answered(event(rule + "FREQ=DAILY;COUNT=4294967297"), 400, "COUNT")
+    answered(event(rule + "FREQ=DAILY\r\nEXDATE:" + ",".join(
+        f"{2000 + day // 364}{day // 28 % 13 % 12 + 1:02}{day % 28 + 1:02}T000000Z"
+        for day in range(12000))), 400,
+             "10000 exceptions")
+    answered(event("DURATION:PT1H\r\nRDATE:" + ",".join(["20260101T000000Z"] * 10001)), 400,
+             "10000 entries")
+    answered(event("X-LONG:" + "x" * 1000000), 201)
+    answered(event("X-FOLDED:" + "x\r\n " * 200000), 201)
+    answered(event(rule + "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;COUNT=1") * 900, 201)
+    answered(event(rule + "FREQ=YEARLY;COUNT=100000") * 30, 201, "add up to 1000000")
+    answered("BEGIN:X\r\n" * 80000, 400, "ends before")
+    answered(event("").replace("UID:h", "RECURRENCE-ID:00010101T000000Z\r\nUID:h") * 9000, 201)
 
 
 # ---- what jobs make of them
@@ -250,11 +311,17 @@ def test_the_command_line():
     row = next(line.split() for line in run().splitlines() if line.startswith(name + " "))
     assert row[:4] == [name, "hold", "2", "1"], row
     assert name in [c["name"] for c in json.loads(run("-o", "json"))["calendars"]]
+    path.write_text(ICS.replace("FREQ=YEARLY\r", "FREQ=SECONDLY\r").replace("Christmas", "X\x1b[2Jmas"))
+    done = server.cli("calendars", "import", name, str(path), "--policy", "hold")
+    assert done.returncode == 0 and done.stdout == f"{name}: 1 entries, version 2\n", done
+    assert done.stderr.startswith("left out: event 'X [2Jmas' (line 6): line 11: RRULE: "), done
+    path.write_text(ICS)
+    assert run("import", name, str(path), "--policy", "hold") == f"{name}: 2 entries, version 3\n"
     assert json.loads(run("show", name))["ical"] == ICS
     assert json.loads(run("show", name, "-o", "json"))["policy"] == "hold"
     document = server.dir / "doc.json"
     document.write_text('{"dates": ["2026-12-25"]}')
-    assert json.loads(run("put", name, str(document), "-o", "json"))["version"] == 2
+    assert json.loads(run("put", name, str(document), "-o", "json"))["version"] == 4
     assert run("delete", name) == f"{name} deleted\n"
     assert "no calendar" in run("show", name, code=3)
     document.write_text('{"dates": ["yesterday"]}')

@@ -178,8 +178,8 @@ def test_options_that_make_no_sense_are_usage():
     for line in ("submit", "submit --", "submit ls", "submit --nope -- ls", "submit --env A -- ls",
                  "submit --at x --in 1s -- ls", "submit --priority many -- ls",
                  "submit --handler h -- ls", "submit --tag a=1 --tag a=2 -- ls", "jobs extra",
-                 "jobs -o xml", "jobs --limit 0", "jobs --tag a=1 --tag b=2",
-                 "executions --status failed --status lost", "jobs --queue a --queue b", "show",
+                 "jobs -o xml", "jobs --limit 0", "jobs --owner a --owner b",
+                 "executions --job a --job b", "jobs --name a --name b", "show",
                  "show a b", "cancel --reason", "worker --slots 0", "server --listen nowhere", "server --set x=1"):
         args = line.split()
         done = run(*args)

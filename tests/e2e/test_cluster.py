@@ -71,7 +71,7 @@ def test_servers_share_the_partitions_and_hand_them_over_when_one_leaves():
             wait_for(lambda: sorted(a.shares().values()) == [8, 8], "two shares")
         assert watch.elapsed_s < 3, watch.elapsed_s
         log = c.log_path.read_text()
-        assert "gave partitions to other servers" in log and "ended in order" in log, log
+        assert "this server gave partitions to other servers" in log and "ended in order" in log, log
         shown = a.cli("nodes")
         assert shown.returncode == 0 and "active" in shown.stdout, shown
         assert len(a.cli("nodes", "--partitions").stdout.splitlines()) == 17

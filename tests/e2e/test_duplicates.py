@@ -331,6 +331,46 @@ def test_running_unique_work_again_needs_its_key():
     assert post(body).status == 409
 
 
+def test_a_unique_key_is_kept_after_success():
+    with Server("--no-worker", "--set", "history_keep_ms=1s") as own:
+        body = {**unique("kept", keep="7d"), "queue": "kept"}
+        first = post(body, own=own).json
+        worker = Worker(own, queues=["kept"])
+        assert worker.finish(worker.take()[0])
+        own.kill()
+        own.start()
+        done = post(body, own=own)
+        assert done.status == 200, done
+        assert done.json == {"job_id": first["job_id"], "status": "completed", "existing": True,
+                             "execution_id": first["execution_id"],
+                             "created_at": first["created_at"]}
+        refused = post(unique("kept", on_conflict="reject"), own=own)
+        assert refused.status == 409 and "is kept until" in refused.json["detail"], refused
+        wait_for(lambda: call(own, "GET", API + "/jobs/" + first["job_id"]).status == 404,
+                 "the job to be forgotten")
+        assert post(body, own=own).json["job_id"] == first["job_id"]
+        second = post({**body, "unique": {"key": "kept", "on_conflict": "replace"}}, own=own)
+        assert second.status == 201, second
+        assert post(body, own=own).json["job_id"] == second.json["job_id"]
+        worker = Worker(own, queues=["kept"])
+        assert worker.finish(worker.take()[0])
+        assert post(body, own=own).status == 201  # that one did not ask for its key to be kept
+
+
+def test_the_setting_keeps_unique_keys():
+    with Server("--no-worker", "--set", "unique_keep=1h") as own:
+        body = {**unique("k"), "queue": "kept", "retry": {"max_retries": 0}}
+        first = post(body, own=own).json
+        worker = Worker(own, queues=["kept"])
+        assert worker.finish(worker.take()[0])
+        assert post(body, own=own).json["job_id"] == first["job_id"]
+        again = post(None, path=f"/executions/{first['execution_id']}/retry", own=own)
+        assert again.status == 201, again  # its own key
+        assert post(body, own=own).json["execution_id"] == again.json["execution_id"]
+        worker.poll(results=[(worker.take()[0], "failed")])
+        assert post(body, own=own).status == 201  # only success keeps it
+
+
 def test_bad_rules_of_uniqueness_are_refused_by_field():
     for rule, field in (({}, "unique.key"), ({"key": ""}, "unique.key"),
                         ({"key": "k" * 201}, "unique.key"), ("k", "unique"),
@@ -339,6 +379,9 @@ def test_bad_rules_of_uniqueness_are_refused_by_field():
                         ({"key": "k", "while": ["retrying"]}, "unique.while[0]"),
                         ({"key": "k", "while": ["queued", "queued"]}, "unique.while[1]"),
                         ({"key": "k", "on_conflict": "ignore"}, "unique.on_conflict"),
+                        ({"key": "k", "keep": "soon"}, "unique.keep"),
+                        ({"key": "k", "keep": "-1s"}, "unique.keep"),
+                        ({"key": "k", "while": ["queued"], "keep": "7d"}, "unique.keep"),
                         ({"key": "k", "for": "1h"}, "unique.for")):
         answer = post(job(unique=rule))
         assert answer.status == 400, (rule, answer)

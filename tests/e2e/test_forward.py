@@ -108,6 +108,16 @@ def test_a_pause_whose_answer_is_lost_is_repeated():
         assert wire.lost == 1
 
 
+def test_what_is_asked_for_by_name_goes_to_the_owner_of_the_id():
+    a, b, wire = PAIR.made
+    job = job_of(b, name="by name, anywhere")
+    for verb, status in (("pause", "paused"), ("resume", "active")):
+        lose(wire, f"POST /api/v1/jobs/{job}/{verb}")  # and by that id it is repeated
+        answer = call(a, "POST", f"/jobs/by-name/by%20name%2C%20anywhere/{verb}")
+        assert answer == (200, {"job_id": job, "status": status}), answer
+        assert wire.lost == 1
+
+
 def test_a_change_that_was_done_is_not_called_outdated():
     a, b, wire = PAIR.made
     job = job_of(b)

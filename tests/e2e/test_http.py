@@ -157,7 +157,7 @@ def test_an_answer_nobody_wants_is_not_given():
 def test_a_body_of_another_kind_is_refused():
     job = b'{"command": "true"}'
     for fields in ({"Content-Type": "text/xml"}, {"Content-Type": "application/json; charset=latin1"},
-                   {"Content-Type": "application/json", "Content-Encoding": "gzip"}):
+                   {"Content-Type": "application/json", "Content-Encoding": "br"}):
         refused_by_name(415, "unsupported_media_type", "POST", API + "/jobs", job, headers=fields)
     for kind in ("application/json;charset=UTF-8", 'application/json; charset="utf-8"'):
         assert call(server, "POST", API + "/jobs", job, headers={"Content-Type": kind}).status == 201

@@ -389,7 +389,7 @@ def test_answers_about_jobs_are_as_documented():
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)
     once = {"Idempotency-Key": next(names)}
-    only = {"command": "true", "queue": queue, "unique": {"key": queue}}
+    only = {"command": "true", "queue": queue, "unique": {"key": queue, "keep": "7d"}}
     checked(201, "POST", API + "/jobs", only, headers=once)
     checked(201, "POST", API + "/jobs", only, headers=once)
     checked(200, "POST", API + "/jobs", only)
@@ -470,6 +470,9 @@ def test_answers_about_calendars_are_as_documented():
     full = document["components"]["schemas"]["CalendarDocument"]["examples"][0]
     checked(201, "PUT", path, {**full, "description": "d", "ical": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"})
     checked(200, "GET", path)
+    event = "BEGIN:VEVENT\r\nUID:{}\r\nDTSTART:{}\r\nEND:VEVENT\r\n"
+    checked(200, "PUT", path, {"ical": "BEGIN:VCALENDAR\r\n" + event.format(1, "20261225")
+                               + event.format(2, "Christmas") + "END:VCALENDAR\r\n"})
     checked(200, "PUT", path, {"policy": "hold", "weekly": ["Mon 00:00-Sun 24:00"]})
     checked(200, "GET", f"{API}/calendars")
     job = checked(201, "POST", API + "/jobs", {"command": "true", "queue": name, "calendars": [

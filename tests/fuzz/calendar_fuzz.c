@@ -34,10 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct field_errors errors = {.count = 0};
     const struct ical_zones zones = {.find = find_zone};
     struct almanac almanac;
+    struct ical_facts facts;
     struct json doc;
     if (json_parse(fuzz_text(data, size), &arena, &doc, NULL))
         return 0;
-    if (calendar_parse(&doc, &zones, &arena, &almanac, &errors)) {
+    if (calendar_parse(&doc, &zones, &arena, &almanac, &facts, &errors)) {
         assert(errors.count > 0);
         return 0;
     }

@@ -64,7 +64,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(err.text[0] != '\0');
         return 0;
     }
+    assert(facts.warnings.len <= facts.warning_count && facts.warnings.len <= ICAL_WARNINGS_MAX);
+    CLEANUP(arena_free) struct arena other = {0};
     struct calendar calendar = calendar_make(&draft);
+    calendar = calendar_copy(&calendar, &other);
+    arena_reset(&arena); /* nothing of it is needed any more */
     check_table(&calendar.local);
     check_table(&calendar.moments);
     for (int64_t year = 1950; year < 2100; year += 9) /* some day of each */

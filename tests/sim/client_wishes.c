@@ -167,6 +167,8 @@ static struct unique_rule draw_unique(struct world *w)
     struct unique_rule rule = {.key = PICK(w, unique_keys)};
     rule.until_start = pick(w, 3) == 0;
     rule.on_conflict = (enum on_conflict)pick(w, CONFLICT_REJECT + 1);
+    rule.has_keep = !rule.until_start && pick(w, 2) == 0;
+    rule.keep_ms = rule.has_keep ? pick_ms(w, 0, 40000) : 0;
     return rule;
 }
 
@@ -331,7 +333,7 @@ void client_submit(struct world *w)
 {
     struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));
     size_t count = 1 + pick(w, 3);
-    bool duplicates = chance(w, w->scene.once_permille);
+    bool duplicates = chance(w, w->scene.once_permille) || chance(w, w->scene.unique_permille);
     call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, count);
     call->cmd.submit.count = count;
     for (size_t i = 0; i < count; i++) {

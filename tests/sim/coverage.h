@@ -28,6 +28,9 @@
     X(KEY_REUSED, "a key was refused that stands for another request")                             \
     X(PENDING, "a request came again while its twin was decided")                                  \
     X(EXISTING, "unique work was there already")                                                   \
+    X(KEPT, "unique work was there already, and had succeeded")                                    \
+    X(KEPT_TAKEN, "a key that was kept after success was taken over")                              \
+    X(KEPT_ENDED, "a key was kept after success until its time was over")                          \
     X(STOPPING, "unique work was refused because that which is there is being cancelled")          \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \

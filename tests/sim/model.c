@@ -385,6 +385,7 @@ static void check_changed(struct world *w, struct model_exec *x, const struct tu
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
     duplicates_check_unique(w, x);
+    duplicates_keep_key(w, x, view);
     check_job(w, x);
 }
 

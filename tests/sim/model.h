@@ -229,6 +229,14 @@ struct model_request {
     int64_t until_ms; /* wall clock: it is known until then */
 };
 
+/* A unique key that is kept after success. */
+struct model_kept {
+    struct str key;
+    uint64_t job_id;
+    int64_t until_ms;   /* wall clock */
+    uint64_t over_turn; /* in which another took it, or the job ran again; 0: none did */
+};
+
 struct model {
     struct arena *arena;               /* of the day */
     const struct partition_set *scope; /* leases are counted here; NULL: everywhere */
@@ -240,6 +248,7 @@ struct model {
     int64_t newest_ms;   /* wall clock: the latest at which a turn was kept */
     VEC(struct wish) wishes;
     VEC(struct model_request) requests;
+    VEC(struct model_kept) kept;
     VEC(struct model_job *) jobs;
     VEC(struct model_exec *) execs;
     VEC(struct model_worker *) workers;
@@ -365,6 +374,8 @@ void duplicates_check_existing(struct world *w, const struct submission *item);
 bool duplicates_was_held(const struct world *w, const struct submission *item);
 /* Nobody else has its unique key. */
 void duplicates_check_unique(struct world *w, const struct model_exec *x);
+/* It has changed in this turn: its success keeps its key, its beginning ends what was kept. */
+void duplicates_keep_key(struct world *w, const struct model_exec *x, const struct turn_view *view);
 /* Called done only when a lost worker said so, and for good. */
 void duplicates_check_effect(struct world *w, struct model_exec *x, const struct exec_rec *to,
                              const struct turn_view *view);

@@ -27,9 +27,34 @@ static void keep_request(struct world *w, struct str key, const struct model_req
     request->hash = arena_str(m->arena, kept->hash);
 }
 
+/* The newest that was kept under the key; NULL: none was. */
+static struct model_kept *kept_under(struct model *m, struct str key)
+{
+    for (size_t i = m->kept.len; i-- > 0;) {
+        if (str_eq(m->kept.items[i].key, key))
+            return &m->kept.items[i];
+    }
+    return NULL;
+}
+
+/* Nobody may do again what has succeeded, while its key is kept. */
+static void check_kept(struct world *w, const struct wish *wish, uint64_t job_id)
+{
+    const struct unique_rule *rule = &wish->rules.unique;
+    const struct model_kept *kept = rule->key.len > 0 ? kept_under(&w->model, rule->key) : NULL;
+    if (kept == NULL || kept->over_turn != 0)
+        return;
+    bool ended = kept->until_ms <= w->model.newest_ms;
+    PROMISE(w, ended || rule->on_conflict == CONFLICT_REPLACE,
+            "%s was made although its unique key '%.*s' is kept by %s", job_label(w, job_id),
+            STR_ARG(rule->key), job_label(w, kept->job_id));
+    saw(ended ? SAW_KEPT_ENDED : SAW_KEPT_TAKEN);
+}
+
 void duplicates_new_job(struct world *w, const struct wish *wish, uint64_t job_id,
                         const struct turn_view *view)
 {
+    check_kept(w, wish, job_id);
     if (wish->once.key.len > 0)
         keep_request(
             w, wish->once.key,
@@ -132,6 +157,53 @@ void duplicates_check_unique(struct world *w, const struct model_exec *x)
     }
 }
 
+static int64_t keep_ms(const struct world *w, const struct unique_rule *rule)
+{
+    if (rule->key.len == 0 || rule->until_start)
+        return 0;
+    return rule->has_keep ? rule->keep_ms : w->scene.engine.unique_keep_ms;
+}
+
+/* Another job took the key in the turn that is kept, and may be over as well. */
+static bool is_taken_now(const struct world *w, const struct model_exec *x, struct str key)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *other = w->model.execs.items[i];
+        if (other->job != x->job && other->born_turn == w->model.turn && has_key(w, other, key))
+            return true;
+    }
+    return false;
+}
+
+void duplicates_keep_key(struct world *w, const struct model_exec *x, const struct turn_view *view)
+{
+    struct model *m = &w->model;
+    const struct unique_rule *rule = &model_wish(m, x->job)->rules.unique;
+    bool succeeded = x->rec.state == EXEC_COMPLETED || x->rec.state == EXEC_DEDUPLICATED;
+    struct model_kept *before = rule->key.len > 0 ? kept_under(m, rule->key) : NULL;
+    if (before != NULL && before->over_turn == 0 && x->born_turn == m->turn)
+        before->over_turn = m->turn;
+    if (succeeded && keep_ms(w, rule) > 0 && !is_taken_now(w, x, rule->key))
+        *VEC_PUSH(m->arena, &m->kept) =
+            (struct model_kept){.key = rule->key,
+                                .job_id = x->rec.job_id,
+                                .until_ms = view->now.wall_ms + keep_ms(w, rule)};
+}
+
+/* Kept when the turn began, or until something happened within it. */
+static bool was_kept(const struct world *w, struct str key, uint64_t job_id)
+{
+    const struct turn_view *view = w->door->view;
+    for (size_t i = 0; i < w->model.kept.len; i++) {
+        const struct model_kept *kept = &w->model.kept.items[i];
+        if (str_eq(kept->key, key) && (job_id == 0 || kept->job_id == job_id) &&
+            kept->until_ms > view->now.wall_ms &&
+            (kept->over_turn == 0 || kept->over_turn >= view->turn))
+            return true;
+    }
+    return false;
+}
+
 /* Held when the turn began, or by something that it made. */
 bool duplicates_was_held(const struct world *w, const struct submission *item)
 {
@@ -141,13 +213,19 @@ bool duplicates_was_held(const struct world *w, const struct submission *item)
             (holds(w, x) || x->changed_turn >= w->door->view->turn))
             return true;
     }
-    return false;
+    return was_kept(w, item->rules.unique.key, 0);
 }
 
 void duplicates_check_existing(struct world *w, const struct submission *item)
 {
     const struct model_exec *x = model_exec(&w->model, item->exec_id);
     saw(SAW_EXISTING);
+    if (was_kept(w, item->rules.unique.key, item->job_id)) {
+        saw(SAW_KEPT);
+        PROMISE(w, item->state == JOB_COMPLETED, "unique work that has succeeded is called %.*s",
+                STR_ARG(job_state_name(item->state)));
+        return;
+    }
     PROMISE(w,
             x != NULL && x->rec.job_id == item->job_id && has_key(w, x, item->rules.unique.key) &&
                 (holds(w, x) || x->changed_turn >= w->door->view->turn),

@@ -32,8 +32,8 @@ static bool same_exec(const struct exec_rec *a, const struct exec_rec *b)
 
 static bool created_within(const struct filter *f, int64_t created_ms)
 {
-    return created_ms >= f->created_after_ms &&
-           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
+    return created_ms >= f->created.after_ms &&
+           (f->created.before_ms == 0 || created_ms < f->created.before_ms);
 }
 
 static bool has_tag(struct str tags, struct str tag)
@@ -47,18 +47,17 @@ static bool has_tag(struct str tags, struct str tag)
 
 static bool wants_job(const struct filter *f, const struct job_rec *job)
 {
-    return (f->state == 0 || f->state == job->state) &&
+    return (f->states == 0 || (f->states & FILTER_STATE(job->state)) != 0) &&
            (f->queue.len == 0 || str_eq(f->queue, job->queue)) &&
            (f->owner.len == 0 || str_eq(f->owner, job->owner)) &&
            (f->team.len == 0 || str_eq(f->team, job->team)) &&
            (f->name.len == 0 || str_eq(f->name, job->name)) &&
-           (f->tag.len == 0 || has_tag(job->tags, f->tag)) && created_within(f, job->created_ms);
+           (f->tags.len == 0 || has_tag(job->tags, f->tags)) && created_within(f, job->created_ms);
 }
 
 static bool wants_exec(const struct filter *f, const struct exec_rec *x)
 {
-    bool stopping = f->state == EXEC_RUNNING && x->state == EXEC_STOPPING;
-    return (f->state == 0 || f->state == x->state || stopping) &&
+    return (f->states == 0 || (f->states & FILTER_STATE(x->state)) != 0) &&
            (f->queue.len == 0 || str_eq(f->queue, x->queue)) &&
            (f->job_id == 0 || f->job_id == x->job_id) && created_within(f, x->created_ms);
 }
@@ -282,13 +281,13 @@ static struct filter draw_filter(struct world *w)
     if (pick(w, 4) == 0)
         f.name = STR("ada");
     if (pick(w, 4) == 0)
-        f.tag = STR("team:ops");
+        f.tags = STR("team:ops");
     if (m->jobs.len > 0 && pick(w, 4) == 0)
         f.job_id = m->jobs.items[pick(w, m->jobs.len)]->rec.id;
     if (m->jobs.len > 0 && pick(w, 4) == 0)
-        f.created_after_ms = m->jobs.items[pick(w, m->jobs.len)]->rec.created_ms;
+        f.created.after_ms = m->jobs.items[pick(w, m->jobs.len)]->rec.created_ms;
     if (m->jobs.len > 0 && pick(w, 4) == 0)
-        f.created_before_ms = m->jobs.items[pick(w, m->jobs.len)]->rec.created_ms;
+        f.created.before_ms = m->jobs.items[pick(w, m->jobs.len)]->rec.created_ms;
     return f;
 }
 
@@ -297,10 +296,10 @@ void promise_reads(struct world *w)
     struct filter f = draw_filter(w);
     size_t limit = 1 + pick(w, 20);
     if (pick(w, 2) == 0) {
-        f.state = (uint32_t)pick(w, JOB_STATES);
+        f.states = FILTER_STATE(pick(w, JOB_STATES)) & ~FILTER_STATE(JOB_NONE);
         read_jobs(w, &f, limit);
     } else {
-        f.state = (uint32_t)pick(w, EXEC_STATES);
+        f.states = FILTER_STATE(pick(w, EXEC_STATES)) & ~FILTER_STATE(EXEC_NONE);
         read_execs(w, &f, limit);
     }
     if (w->model.execs.len > 0)

@@ -74,8 +74,9 @@ static void draw_scene(struct world *w)
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->once_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 600);
-    s->unique_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 600);
+    s->unique_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 900);
     s->engine.once_ms = pick(w, 2) == 0 ? pick_ms(w, 1000, 20000) : 86400000;
+    s->engine.unique_keep_ms = pick(w, 3) == 0 ? pick_ms(w, 1000, 20000) : 0;
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);
     s->pauses = pick(w, 2) == 0;
     s->deadline_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 600);

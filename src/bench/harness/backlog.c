@@ -35,14 +35,9 @@ static void print_job(void *arg, uint64_t number, struct buf *out)
 enum rc backlog_make(struct fixture *fixture, uint64_t jobs, struct load *ret_load, struct err *err)
 {
     struct plan plan = {clock_wall_ms(), jobs};
-    struct load_plan load = {
-        .clients = CLIENTS,
-        .batch = jobs < BATCH ? (uint32_t)jobs : BATCH,
-        .print = print_job,
-        .arg = &plan,
-        .jobs_max = jobs,
-        .seconds_max = INT32_MAX,
-    };
+    struct load_plan load =
+        load_of_jobs(CLIENTS, jobs < BATCH ? (uint32_t)jobs : BATCH, jobs, print_job);
+    load.arg = &plan;
     if (jobs == 0)
         return RC_OK;
     return load_run(fixture, &load, ret_load, err);

@@ -19,6 +19,20 @@ struct load_plan {
     int64_t seconds_max; /* after which no new request is sent */
 };
 
+/* All jobs of the plan, in batches and without an end in time: how a measurement puts up its jobs
+ * before it looks at what becomes of them. */
+static inline struct load_plan load_of_jobs(uint32_t clients, uint32_t batch, uint64_t jobs,
+                                            load_print *print)
+{
+    return (struct load_plan){
+        .clients = clients,
+        .batch = batch,
+        .print = print,
+        .jobs_max = jobs,
+        .seconds_max = INT32_MAX,
+    };
+}
+
 struct load {
     uint64_t requests;     /* answered */
     uint64_t jobs;         /* acknowledged */

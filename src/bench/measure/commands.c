@@ -88,13 +88,7 @@ static enum rc await_jobs(struct fixture *fixture, uint64_t jobs, struct err *er
 enum rc commands_run(struct fixture *fixture, const struct commands_plan *plan,
                      struct commands *ret_commands, struct err *err)
 {
-    struct load_plan load = {
-        .clients = CLIENTS,
-        .batch = plan->batch,
-        .print = print_job,
-        .jobs_max = plan->jobs,
-        .seconds_max = INT32_MAX,
-    };
+    struct load_plan load = load_of_jobs(CLIENTS, plan->batch, plan->jobs, print_job);
     *ret_commands = (struct commands){0};
     TRY(run_bare(fixture, plan, &ret_commands->bare_us, err));
     TRY(load_run(fixture, &load, &ret_commands->load, err));

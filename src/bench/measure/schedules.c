@@ -62,13 +62,7 @@ static enum rc watch(struct fixture *fixture, const struct schedules_plan *plan,
 enum rc schedules_run(struct fixture *fixture, const struct schedules_plan *plan,
                       struct schedules *ret_schedules, struct err *err)
 {
-    struct load_plan load = {
-        .clients = CLIENTS,
-        .batch = plan->batch,
-        .print = print_job,
-        .jobs_max = plan->jobs,
-        .seconds_max = INT32_MAX,
-    };
+    struct load_plan load = load_of_jobs(CLIENTS, plan->batch, plan->jobs, print_job);
     *ret_schedules = (struct schedules){0};
     TRY(load_run(fixture, &load, &ret_schedules->load, err));
     TRY(watch(fixture, plan, ret_schedules, err));

@@ -3,6 +3,7 @@
 #include "cli/list.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { PATH_BYTES_MAX = 1 << 16, FILE_BYTES_MAX = 2 << 20, BODY_BYTES_MAX = 16 << 20 };
 
@@ -34,8 +35,9 @@ static const struct listing listing = {
          "[options]   or   belfry calendars import NAME FILE.ics, put NAME FILE.json,\n"
          "       show NAME, delete NAME",
          "Lists calendars: times at which the jobs that name them are not to run. `import` takes\n"
-         "the events of an iCalendar file, `put` a document; both take the place of what is\n"
-         "there. `show` prints the document. One that jobs still go by is not deleted.",
+         "the events of an iCalendar file and says which of them it left out, `put` a document;\n"
+         "both take the place of what is there. `show` prints the document. One that jobs still\n"
+         "go by is not deleted.",
          table, COUNT_OF(table)},
     .path = "/calendars",
     .key = "calendars",
@@ -67,6 +69,31 @@ static struct str ical_document(struct cli *cli, const struct calendar_args *arg
     return arena_str(&cli->arena, buf_str(&out));
 }
 
+static int64_t number_of(const struct json *object, struct str key)
+{
+    const struct json *value = json_get(object, key);
+    return value != NULL && value->kind == JSON_INT ? value->integer : 0;
+}
+
+/* Events that were left out: on stderr, since the calendar is in place nevertheless. */
+static void print_warnings(struct cli *cli, const struct json *answer)
+{
+    const struct json *warnings = json_get(answer, STR("warnings"));
+    int64_t more = number_of(answer, STR("warning_count"));
+    for (size_t i = 0; warnings != NULL && i < warnings->count; i++, more--) {
+        const struct json *warning = &warnings->items[i];
+        struct str name = api_text(warning, STR("summary"));
+        if (name.len == 0)
+            name = api_text(warning, STR("uid"));
+        name = view_one_line(name, &cli->arena);
+        struct str message = view_one_line(api_text(warning, STR("message")), &cli->arena);
+        fprintf(stderr, "left out: event '%.*s' (line %" PRId64 "): %.*s\n", STR_ARG(name),
+                number_of(warning, STR("line")), STR_ARG(message));
+    }
+    if (more > 0)
+        fprintf(stderr, "left out: %" PRId64 " more events\n", more);
+}
+
 static enum rc put(struct cli *cli, const struct calendar_args *args, bool ical, struct err *err)
 {
     struct str body;
@@ -81,13 +108,11 @@ static enum rc put(struct cli *cli, const struct calendar_args *args, bool ical,
         cli_print_line(answer.raw);
         return RC_OK;
     }
-    const struct json *entries = json_get(&answer, STR("entry_count"));
-    const struct json *version = json_get(&answer, STR("version"));
-    cli_print_line(
-        arena_printf(&cli->arena, "%.*s: %" PRId64 " entries, version %" PRId64,
-                     STR_ARG(api_text(&answer, STR("name"))),
-                     entries != NULL && entries->kind == JSON_INT ? entries->integer : 0,
-                     version != NULL && version->kind == JSON_INT ? version->integer : 0));
+    print_warnings(cli, &answer);
+    cli_print_line(arena_printf(&cli->arena, "%.*s: %" PRId64 " entries, version %" PRId64,
+                                STR_ARG(api_text(&answer, STR("name"))),
+                                number_of(&answer, STR("entry_count")),
+                                number_of(&answer, STR("version"))));
     return RC_OK;
 }
 

@@ -30,7 +30,7 @@ static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
     struct json answer;
     if (many_is_meant(&args->many))
         return many_act(cli, "cancel", args->many.executions, &args->many, err);
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     if (target.is_execution) {
         struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));
         struct str body = api_reason(args->reason, &cli->arena);

@@ -12,6 +12,8 @@ enum { BODY_BYTES_MAX = 1 << 16 };
 
 struct letter_args {
     struct list_args list; /* first: cli_main and list_print know only this */
+    const char *queue;     /* of the list's filters, these two are one each */
+    const char *name;
     bool dry_run;
     bool yes;
     const char *payload;
@@ -19,8 +21,8 @@ struct letter_args {
 
 #define AT(member) offsetof(struct letter_args, member)
 static const struct opt table[] = {
-    {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "only of this queue"},
-    {"name", 0, OPT_TEXT, "NAME", LIST_AT(name), "only of jobs with this name"},
+    {"queue", 0, OPT_TEXT, "Q", AT(queue), "only of this queue"},
+    {"name", 0, OPT_TEXT, "NAME", AT(name), "only of jobs with this name"},
     {"class", 0, OPT_TEXT, "CLASS", LIST_AT(class), "only failures of this class"},
     {"fingerprint", 0, OPT_TEXT, "F", LIST_AT(fingerprint), "only failures of this kind"},
     {"job", 0, OPT_TEXT, "ID", LIST_AT(job), "only of this job"},
@@ -132,15 +134,15 @@ static enum rc do_one(struct cli *cli, const char *action, const char *id, const
     return RC_OK;
 }
 
-static enum rc show_groups(struct cli *cli, const struct list_args *args, struct err *err)
+static enum rc show_groups(struct cli *cli, const struct letter_args *args, struct err *err)
 {
     CLEANUP(buf_free) struct buf query = BUF(BODY_BYTES_MAX);
     CLEANUP(view_free) struct view view;
     struct json answer;
     api_add_param(&query, "queue", args->queue);
     api_add_param(&query, "name", args->name);
-    api_add_param(&query, "class", args->class);
-    api_add_param(&query, "job", args->job);
+    api_add_param(&query, "class", args->list.class);
+    api_add_param(&query, "job", args->list.job);
     struct str text = buf_str(&query);
     view_start(&view, group_fields, COUNT_OF(group_fields), &cli->arena);
     TRY(api_get(cli,
@@ -175,8 +177,8 @@ static struct str body_of(struct cli *cli, const struct letter_args *args, bool 
     json_open(&w);
     json_key(&w, "filter");
     json_open(&w);
-    put(&w, "queue", list->queue);
-    put(&w, "name", list->name);
+    put(&w, "queue", args->queue);
+    put(&w, "name", args->name);
     put(&w, "class", list->class);
     put(&w, "fingerprint", list->fingerprint);
     put(&w, "job", list->job);
@@ -233,10 +235,10 @@ static enum rc do_many(struct cli *cli, const char *action, const struct letter_
     return RC_OK;
 }
 
-static bool has_filter(const struct list_args *args)
+static bool has_filter(const struct letter_args *args)
 {
-    return args->queue != NULL || args->name != NULL || args->class != NULL ||
-           args->fingerprint != NULL || args->job != NULL;
+    return args->queue != NULL || args->name != NULL || args->list.class != NULL ||
+           args->list.fingerprint != NULL || args->list.job != NULL;
 }
 
 static enum rc act(struct cli *cli, const struct letter_args *args, struct err *err)
@@ -244,7 +246,7 @@ static enum rc act(struct cli *cli, const struct letter_args *args, struct err *
     enum { SHOW, RETRY, DISCARD, FINGERPRINTS };
     const char **words = cli->words.items;
     int action = opts_choice("show|retry|discard|fingerprints", str_c(words[0]));
-    bool filtered = has_filter(&args->list) || args->list.all;
+    bool filtered = has_filter(args) || args->list.all;
     if (action < 0)
         return err_set(err, RC_INVALID,
                        "unknown action '%s': show, retry, discard and fingerprints are known",
@@ -252,7 +254,7 @@ static enum rc act(struct cli *cli, const struct letter_args *args, struct err *
     if (args->payload != NULL && (action != RETRY || filtered))
         return err_set(err, RC_INVALID, "--payload is for `retry` of a single one");
     if (action == FINGERPRINTS && cli->words.count == 1)
-        return show_groups(cli, &args->list, err);
+        return show_groups(cli, args, err);
     if (cli->words.count == 2 && !filtered && action != FINGERPRINTS)
         return action == SHOW ? show(cli, words[1], err)
                               : do_one(cli, words[0], words[1], args->payload, err);
@@ -267,9 +269,16 @@ static enum rc act(struct cli *cli, const struct letter_args *args, struct err *
                    words[0]);
 }
 
-static enum rc run(struct cli *cli, const void *args, struct err *err)
+static enum rc run(struct cli *cli, const void *given, struct err *err)
 {
-    return cli->words.count > 0 ? act(cli, args, err) : list_print(cli, &listing, args, err);
+    const struct letter_args *args = given;
+    struct letter_args one = *args;
+    struct list_args list = args->list;
+    if (cli->words.count > 0)
+        return act(cli, args, err);
+    list.queue = (struct opt_list){&one.queue, args->queue != NULL};
+    list.name = (struct opt_list){&one.name, args->name != NULL};
+    return list_print(cli, &listing, &list, err);
 }
 
 int dead_letters_command(int argc, char **argv)

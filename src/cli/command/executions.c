@@ -2,9 +2,7 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    LIST_EXECUTIONS_OPTS,
-    {"job", 0, OPT_TEXT, "ID", LIST_AT(job), "of this job"},
-    LIST_LIMIT_OPTS,
+    LIST_EXECUTIONS_OPTS LIST_LIMIT_OPTS,
     CLI_COMMON_OPTS,
 };
 
@@ -16,6 +14,7 @@ static const struct view_field fields[] = {
     {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_WHY, ""},
     {{.title = "SLOT", .optional = true}, VIEW_WHEN, "slot"},
     {{.title = "JOB", .optional = true}, VIEW_TEXT, "job_id"},
+    {{.title = "NAME", .flexible = true, .optional = true}, VIEW_TEXT, "job_name"},
     {{.title = "TRIES", .right = true, .optional = true}, VIEW_TEXT, "attempt_count"},
     {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
 };

@@ -67,7 +67,7 @@ static enum rc explain(struct cli *cli, const void *args, struct err *err)
     (void)args;
     struct cli_target target;
     struct json answer;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(api_explain(cli, &target, &answer, err));
     if (cli->format == CLI_JSON) {
         cli_print_line(answer.raw);

@@ -39,7 +39,7 @@ static enum rc extend(struct cli *cli, const void *arg, struct err *err)
     const struct extend_args *args = arg;
     struct cli_target target;
     struct json answer;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "extend-sla", err));
     if (args->by == NULL || args->reason == NULL || args->approver == NULL)
         return err_set(err, RC_INVALID, "--%s is missing",

@@ -31,7 +31,7 @@ static enum rc show_history(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     struct json answer;
     (void)arg;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "history", err));
     view_start(&view, fields, COUNT_OF(fields), &cli->arena);
     TRY(api_get(cli, arena_printf(&cli->arena, "/jobs/%.*s/versions", STR_ARG(target.id)), &answer,
@@ -56,7 +56,7 @@ static enum rc roll_back(struct cli *cli, const void *arg, struct err *err)
     if (cli->words.count != 2 || !str_to_u64(str_c(cli->words.items[1]), &version))
         return err_set(err, RC_INVALID, "a job and the number of a version are needed");
     cli->words.count = 1; /* the target is what is left */
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "rollback", err));
     CLEANUP(buf_free) struct buf body = BUF(BODY_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&body);

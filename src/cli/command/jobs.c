@@ -2,10 +2,7 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    LIST_JOBS_OPTS,
-    {"owner", 0, OPT_TEXT, "WHO", LIST_AT(owner), "submitted with this key"},
-    {"tag", 0, OPT_TEXT, "K=V", LIST_AT(tag), "with this tag"},
-    LIST_LIMIT_OPTS,
+    LIST_JOBS_OPTS LIST_LIMIT_OPTS,
     CLI_COMMON_OPTS,
 };
 
@@ -13,6 +10,7 @@ static const struct view_field fields[] = {
     {{.title = "JOB"}, VIEW_TEXT, "job_id"},
     {{.title = "STATUS"}, VIEW_STATUS, "status"},
     {{.title = "NAME", .flexible = true}, VIEW_TEXT, "name"},
+    {{.title = "PHASE", .optional = true}, VIEW_TEXT, "phase"},
     {{.title = "NEXT RUN", .optional = true}, VIEW_WHEN, "next_run_at"},
     {{.title = "SCHEDULE", .flexible = true, .optional = true}, VIEW_TEXT, "schedule_text"},
     {{.title = "CREATED", .optional = true}, VIEW_WHEN, "created_at"},
@@ -21,10 +19,12 @@ static const struct view_field fields[] = {
 };
 
 static const struct listing listing = {
-    .opts = {"jobs", "[options]",
-             "Lists jobs, the newest first. The status of a job is active, paused, completed,\n"
-             "failed or cancelled.",
-             table, COUNT_OF(table)},
+    .opts =
+        {"jobs", "[options]",
+         "Lists jobs, the newest first. The status of a job is active, paused, completed,\n"
+         "failed or cancelled; its phase says more: running, retrying, blocked, waiting, scheduled.\n"
+         "A name may have a * for any text: --name 'nightly-*'.",
+         table, COUNT_OF(table)},
     .path = "/jobs",
     .key = "jobs",
     .nothing = "no jobs",

@@ -90,7 +90,7 @@ static enum rc logs(struct cli *cli, const void *arg, struct err *err)
     const struct logs_args *args = arg;
     struct cli_target target;
     struct str id;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     if (args->follow) {
         TRY(check_reachable(cli, id, err));

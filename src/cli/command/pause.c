@@ -35,7 +35,7 @@ static enum rc change(struct cli *cli, const void *arg, const char *action, stru
     struct json answer;
     if (many_is_meant(&args->many))
         return many_act(cli, action, false, &args->many, err);
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, action, err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/%s", STR_ARG(target.id), action);
     TRY(api_call(cli, "POST", path, api_reason(args->reason, &cli->arena), &answer, err));

@@ -33,7 +33,7 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
     struct str body;
     if (many_is_meant(&args->many))
         return many_act(cli, "retry", true, &args->many, err);
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));
     TRY(follow_retry_body(cli, args->payload, &body, err));

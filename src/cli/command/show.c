@@ -23,6 +23,7 @@ static const struct view_field job_lines[] = {
     LINE("name", VIEW_TEXT, "name"),
     LINE("description", VIEW_TEXT, "description"),
     LINE("status", VIEW_STATUS, "status"),
+    LINE("phase", VIEW_TEXT, "phase"),
     LINE("why", VIEW_TEXT, "why"),
     LINE("runs", VIEW_WORK, ""),
     LINE("schedule", VIEW_TEXT, "schedule_text"),
@@ -53,6 +54,7 @@ static const struct view_field job_lines[] = {
 static const struct view_field execution_lines[] = {
     LINE("execution", VIEW_TEXT, "execution_id"),
     LINE("job", VIEW_TEXT, "job_id"),
+    LINE("name", VIEW_TEXT, "job_name"),
     LINE("origin", VIEW_TEXT, "origin"),
     LINE("slot", VIEW_WHEN, "slot"),
     LINE("local time", VIEW_TEXT, "nominal_time"),
@@ -261,7 +263,7 @@ static enum rc show(struct cli *cli, const void *args, struct err *err)
     (void)args;
     struct cli_target target;
     struct json thing;
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     struct str path = arena_printf(&cli->arena, "/%s/%.*s",
                                    target.is_execution ? "executions" : "jobs", STR_ARG(target.id));
     TRY(api_get(cli, path, &thing, err));

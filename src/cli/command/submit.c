@@ -40,6 +40,8 @@ static const struct own_flag own_flags[] = {
          "what to do with a run that takes longer"),
     FLAG(misfire, &misfire_policy_words, "misfire", 0, OPT_TEXT, "HOW", AT(misfire),
          "runs to make up for after downtime"),
+    FLAG(unique, NULL, "unique-keep", 0, OPT_TEXT, "DURATION", AT(unique_keep),
+         "keep the key of --unique this long after success"),
 };
 /* clang-format on */
 

@@ -27,6 +27,7 @@ struct submit_args {
     const char *sla_max;
     const char *sla_policy;
     const char *misfire;
+    const char *unique_keep;
     /* About the submission, not the job. */
     const char *file;
     bool wait;

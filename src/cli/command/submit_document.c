@@ -1,4 +1,5 @@
 #include "cli/command/submit.h"
+#include "job/dependency.h"
 
 #include <string.h>
 
@@ -39,6 +40,8 @@ static enum rc check_work(const struct cli *cli, const struct submit_args *args,
         return err_set(err, RC_INVALID, "either a command or --handler, not both");
     if (GIVEN(handler).text == NULL && words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
+    if (args->unique_keep != NULL && GIVEN(unique).text == NULL)
+        return err_set(err, RC_INVALID, "--unique-keep belongs to --unique");
     return check_when(args, err);
 }
 
@@ -167,13 +170,15 @@ static enum rc put_limit(struct json_writer *w, const char *key, const char *tex
     return RC_OK;
 }
 
-static void put_unique(struct json_writer *w, const char *key)
+static void put_unique(struct json_writer *w, const struct submit_args *args)
 {
+    const char *key = GIVEN(unique).text;
     if (key == NULL)
         return;
     json_key(w, "unique");
     json_open(w);
     json_put_str(w, "key", str_c(key));
+    put_text(w, "keep", args->unique_keep);
     json_close(w);
 }
 
@@ -196,7 +201,7 @@ static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *p
     return RC_OK;
 }
 
-/* "failure:job_…", or "job_…" alone, which means its success. */
+/* "failure:nightly", or "nightly" alone, which means its success; the name may have a colon. */
 static void put_after(struct json_writer *w, const struct opt_list *after)
 {
     if (after->count == 0)
@@ -205,9 +210,13 @@ static void put_after(struct json_writer *w, const struct opt_list *after)
     json_open_array(w);
     for (size_t i = 0; i < after->count; i++) {
         struct str job = str_c(after->items[i]);
-        struct str type = STR("success");
-        if (str_index(job, ':') < job.len)
-            type = str_cut(&job, ':');
+        struct str name = job;
+        struct str type = str_cut(&name, ':');
+        unsigned ignored;
+        if (name.ptr != NULL && words_parse(&dependency_type_words, type, &ignored))
+            job = name;
+        else
+            type = STR("success");
         json_open(w);
         json_put_str(w, "job", job);
         json_put_str(w, "type", type);
@@ -234,7 +243,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_sla(&w, args);
     TRY(put_limit(&w, "concurrency", GIVEN(concurrency).text, false, err));
     TRY(put_limit(&w, "rate", GIVEN(rate).text, true, err));
-    put_unique(&w, GIVEN(unique).text);
+    put_unique(&w, args);
     put_breaker(&w, GIVEN(breaker).text);
     put_text(&w, "idempotency_key", GIVEN(idempotency_key).text);
     json_key(&w, "retry");

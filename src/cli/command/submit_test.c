@@ -77,6 +77,11 @@ TEST(flags_of_other_fields_describe_a_job_as_well)
     args.fields[JOB_FIELD_breaker].text = "none";
     assert_true(submit_describes(&cli, &args));
     assert_non_null(strstr(document_of(&args), "\"breaker\":false"));
+    args = nothing_given();
+    args.fields[JOB_FIELD_unique].text = "k";
+    args.unique_keep = "7d";
+    assert_true(submit_describes(&cli, &args));
+    assert_non_null(strstr(document_of(&args), "\"unique\":{\"key\":\"k\",\"keep\":\"7d\"}"));
 }
 
 TEST(what_is_about_the_submission_describes_no_job)

@@ -28,7 +28,7 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     if (many_is_meant(&args->many))
         return many_act(cli, "trigger", false, &args->many, err);
-    TRY(cli_target(cli, &target, err));
+    TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
     return follow_new(cli, path, STR(""), args->wait, err);

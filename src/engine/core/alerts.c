@@ -202,7 +202,7 @@ void alert_breaker_open(struct engine *e, const struct breaker *b)
                      b->v.window.calls + b->v.window.calls_before);
 }
 
-/* What the server does about it, and what to look at. */
+/* Says what the server does about it, and where to look. */
 static const char *sla_advice(const struct sla_event_rec *event)
 {
     if (event->kind == SLA_EVENT_WARNING)

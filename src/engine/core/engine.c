@@ -281,7 +281,8 @@ static void decide_stats(struct engine *e, struct command *cmd)
 
 struct verb {
     void (*decide)(struct engine *e, struct command *cmd);
-    /* What memory does not hold: round by round, or in the first one only; NULL: nothing. */
+    /* Asks for what memory does not hold: round by round, or in the first one only; NULL:
+     * nothing. */
     void (*ask)(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
     void (*ask_once)(struct engine *e, struct command *cmd, struct question_list *list);
 };
@@ -416,7 +417,7 @@ void engine_tick(struct engine *e)
     struct heap_node *node;
     assert(in_turn(e) && !e->turn.sealed);
     e->turn.due_left = e->options.due_max;
-    steps_tick(e); /* first: who is drawn out of memory has moved by then */
+    steps_tick(e); /* first: executions that leave memory have moved by then */
     if (!e->clock.v.shifting && !steps_pending(e))
         adopt_due(e);
     depends_answer(e);
@@ -480,7 +481,7 @@ static int by_parking(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* In the order in which they came: who asked first is first with whoever hears them next. */
+/* In the order in which they came, so that the first to ask is first with the next server, too. */
 void engine_unpark(struct engine *e, struct list *ret_parked)
 {
     assert(!in_turn(e));

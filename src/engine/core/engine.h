@@ -33,7 +33,9 @@ struct engine_options {
         queues_keep_ms; /* others are forgotten after this, or for want of room; 0: only for that */
     size_t workers_max; /* registered ones; one more is refused as busy */
     int64_t once_ms;    /* how long a request that was answered is known again */
-    int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
+    int64_t unique_keep_ms; /* how long a unique key is kept after success, where its job does not
+                             * say; 0: not at all */
+    int64_t point_ms; /* waiting this long is worth a point of priority; more than 0, or priority
                          * would count for nothing */
     struct breaker_rule breaker;
     struct alert_rules alerts;
@@ -69,9 +71,8 @@ struct engine_options {
     /* The same for calendars: the times that a document means. Needed once there is one. */
     enum rc (*read_calendar)(void *arg, const struct calendar_rec *calendar, struct arena *arena,
                              struct almanac *ret_almanac, struct err *err);
-    /* The same for a job that came through the inbox (INBOX_SUBMIT): what POST /jobs would make of
-     * it. Needed where mail_ms is set. RC_INVALID and the like: it is rejected, with that
-     * reason. */
+    /* The same for a job that came through the inbox (INBOX_SUBMIT): the answer of POST /jobs to
+     * it. Needed where mail_ms is set. RC_INVALID and the like: it is rejected with that reason. */
     enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err);
     void *rules_arg; /* of all three */
@@ -93,7 +94,7 @@ void engine_free(struct engine *e);
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor);
 /* Behind engine_load_begin, in a cluster: under which epochs it decides, and how long leases that
- * nobody names may still be alive, by the boot clock (see `struct ownership`). Each has an entry
+ * no worker names may still be alive, by the boot clock (see `struct ownership`). Each has an entry
  * for every partition. */
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms);
@@ -130,7 +131,7 @@ void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 void engine_load_clock(struct engine *e, const struct clock_rec *rec);
 /* In the order of their ids. */
 void engine_load_operation(struct engine *e, const struct operation_rec *rec);
-/* Before the executions: what limits whose home is ours have granted elsewhere. */
+/* Before the executions: the permits that limits whose home is ours have granted elsewhere. */
 void engine_load_permit(struct engine *e, const struct permit_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
@@ -157,8 +158,8 @@ struct question_list {
     size_t cap;
 };
 void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
-/* The engine's own questions, in the same rounds: what is due behind the horizon, what is too old,
- * and what an operation goes on with. Before those of the commands. */
+/* The engine's own questions, in the same rounds: executions that are due behind the horizon,
+ * records that are too old, and what an operation goes on with. Before those of the commands. */
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list);
 
 /* The server was told that there is mail in the inbox: the next turn looks. Between turns. */
@@ -225,18 +226,18 @@ uint64_t engine_unsure(const struct engine *e);
 
 /* ---- while the store takes nothing
  *
- * A healthy run must not die because a disk is full: what keeps it alive is kept in memory only.
- * Such a turn is: begin, engine_outage, decide (what works in an outage, by its facts), seal,
- * commit; it asks nothing and its delta is empty. Polls renew what they name, are parked and
- * answered, but get no work; results they carry get no verdict, so their worker repeats them, and
- * their leases are renewed, too. Timers (ends of leases, dues) wait for a turn that can be kept. In
- * a cluster the answers are provisional, as those of engine_answer_kept. */
+ * A healthy run must not die because a disk is full: its renewals are kept in memory only. Such a
+ * turn is: begin, engine_outage, decide (what works in an outage, by its facts), seal, commit; it
+ * asks nothing and its delta is empty. Polls renew what they name, are parked and answered, but get
+ * no work; results they carry get no verdict, so their worker repeats them, and their leases are
+ * renewed, too. Timers (ends of leases, dues) wait for a turn that can be kept. In a cluster the
+ * answers are provisional, as those of engine_answer_kept. */
 
 /* Makes the turn that has begun such a turn, and answers the parked polls whose time is over. */
 void engine_outage(struct engine *e);
 
-/* Forgets an execution that the store knows otherwise, or not at all: nobody will be given it, and
- * who holds it is told to stop. Between turns. False when it is not in memory. */
+/* Forgets an execution that the store knows otherwise, or not at all: no worker will be given it,
+ * and its holder is told to stop. Between turns. False when it is not in memory. */
 bool engine_drop(struct engine *e, uint64_t exec_id);
 
 /* Everything that goes by `old` goes by `newer` from the next turn on: a zone got other rules.
@@ -255,7 +256,7 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now);
 int64_t engine_deletes_from_ms(const struct engine *e);
 
 /* The newest numbers that it has given out. An engine that takes its place in the same server needs
- * them as its floors: what the store said when partitions were taken is older. */
+ * them as its floors: those that the store gave when partitions were taken are older. */
 void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn);
 
 size_t engine_live_count(const struct engine *e);

@@ -24,6 +24,7 @@ const struct engine_options engine_defaults = {
     .retry_after_max_ms = 86400000,
     .calendars_max = 1000,
     .once_ms = 86400000,
+    .unique_keep_ms = 0, /* a key is free as soon as its work is over */
     .point_ms = 60000,
     .alerts = {.job_failed = true,
                .worker_lost = true,

@@ -65,12 +65,12 @@ struct exec_values {
     int64_t sla_extra_ms;
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
     int64_t named_ms;     /* boot clock: since when its worker names it; 0: it has not yet */
-    int64_t usual_ms;     /* PACE_KNOWN: what runs of its job usually take */
+    int64_t usual_ms;     /* PACE_KNOWN: how long runs of its job usually take */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
     uint64_t ask;         /* the number of its newest request for permits */
     int64_t shift_ms;     /* by how much the clock was set while it waited; memory only */
-    int64_t give_back_ms; /* boot clock, while it is queued: what it has goes back then */
+    int64_t give_back_ms; /* boot clock, while it is queued: its permits go back then */
 };
 
 struct exec {

@@ -21,7 +21,7 @@ struct job {
     int64_t created_ms;
     const struct str *owner; /* among engine.names */
     struct list execs;       /* exec.sibling, oldest first */
-    struct list edges;       /* edge.sibling: what its executions wait for */
+    struct list edges;       /* edge.sibling: dependencies of its executions */
     struct job_values v;
     struct touched *touched;
     uint32_t exec_count; /* executions in memory; the job leaves memory with the last one */

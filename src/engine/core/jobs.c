@@ -298,10 +298,13 @@ static bool has_key(struct engine *e, struct command *cmd, const struct job *job
 {
     const struct unique_rule *rule = job->v.def->rules.unique;
     struct exec *holder = NULL;
+    struct unique_kept kept;
     struct err err;
     if (rule == NULL)
         return true;
-    if (unique_find(e, rule, &cmd->unique, &holder, &err) == RC_OK && holder == NULL) {
+    if (unique_is_kept(e, rule, &cmd->unique, &kept)) {
+        unique_refuse_kept(&err, rule->key, &kept);
+    } else if (unique_find(e, rule, &cmd->unique, &holder, &err) == RC_OK && holder == NULL) {
         unique_take(e, rule, job->id, &cmd->unique);
         return true;
     }
@@ -357,7 +360,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     touch_new(touch_exec(e, x), false);
     x->retry_of = cmd->target.id;
     x->created_ms = e->now_ms;
-    x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */
+    x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* the run is about the same slot */
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, why_again(cmd));

@@ -2,7 +2,7 @@
  *
  * Some wait for room (live_max, lanes_max, edges_max) and are tried again by their ids, a page each
  * time, so that what is behind them is read meanwhile. Others are of a kind that only a newer
- * version knows: whoever owns their partition next may be one. In memory only: an engine that
+ * version knows: the next owner of their partition may be one. In memory only: an engine that
  * starts reads everything, and meets them again. */
 #pragma once
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 struct left_row {
     uint64_t id;
-    bool strange; /* nobody here knows its kind */
+    bool strange; /* this version does not know its kind */
 };
 
 struct left {

@@ -1,5 +1,5 @@
 /* letters.c - dead letters: written when an execution fails for good, taken away when somebody has
- * decided about it. The engine keeps none in memory: who wants one asks the store. */
+ * decided about it. The engine keeps none in memory: a command that needs one asks the store. */
 #include "engine/core/letters.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"

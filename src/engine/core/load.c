@@ -62,7 +62,7 @@ static const char *find_fault(const struct exec_rec *rec, const struct job *job)
     return NULL;
 }
 
-/* A bug on purpose: what was missed while no server ran is forgotten. */
+/* A bug on purpose: slots that were missed while no server ran are forgotten. */
 static void move_to_clock(const struct engine *e, struct exec *x)
 {
     struct slot slot;
@@ -294,7 +294,7 @@ bool beyond_horizon(const struct engine *e, const struct exec *x)
     if (x->v.state == EXEC_RETRYING && x->origin != ORIGIN_ONCE)
         return false; /* a later slot must see that this one is not over */
     if (exec_is_held(x))
-        return false; /* who changes a calendar must find it */
+        return false; /* a command that changes a calendar must find it */
     return x->v.due_ms != e->horizon.due_ms ? x->v.due_ms > e->horizon.due_ms
                                             : x->id > e->horizon.id;
 }

@@ -320,9 +320,9 @@ TEST(a_record_that_makes_no_sense_is_refused_at_load)
     struct err err;
     struct job_rec job = {.id = 1, .version = 1, .state = JOB_ACTIVE, .spec = STR("damaged")};
     assert_int_equal(engine_load_job(w.engine, &job, &err), RC_CORRUPT);
-    job.spec = STR("default||9999|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|");
+    job.spec = STR("default||9999|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|0|");
     assert_int_equal(engine_load_job(w.engine, &job, &err), RC_CORRUPT);
-    job.spec = STR("default||500|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|");
+    job.spec = STR("default||500|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|0|");
     struct exec_rec bad[] = {
         {.id = 2, .job_id = 7, .state = EXEC_QUEUED},
         {.id = 2, .job_id = 1, .state = EXEC_COMPLETED},
@@ -346,10 +346,10 @@ TEST(a_record_that_is_there_twice_is_refused_at_load)
 {
     WORLD(w);
     struct err err;
-    struct job_rec job = {.id = 1,
-                          .state = JOB_ACTIVE,
-                          .spec =
-                              STR("default||500|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|")};
+    struct job_rec job = {
+        .id = 1,
+        .state = JOB_ACTIVE,
+        .spec = STR("default||500|0|0|0||0||0|0|0||0|0|0|1|0|0|0||0|0|0|0|0||0|0|0|")};
     struct exec_rec exec = {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .ready_ms = 1};
     assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);
     assert_int_equal(engine_load_exec(w.engine, &exec, &err), RC_OK);

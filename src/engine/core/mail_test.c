@@ -18,8 +18,8 @@ static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct ar
     return read_rules(arg, &job, arena, &ret_item->rules, err);
 }
 
-#define REFUSED "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|nowhere|"
-#define PLAIN "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0||"
+#define REFUSED "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|0|nowhere|"
+#define PLAIN "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|0||"
 
 static struct engine_options options(void)
 {
@@ -209,7 +209,7 @@ TEST(a_row_that_cannot_be_kept_is_found_and_rejected)
 
 /* ---- what waits */
 
-#define OTHER_QUEUE "q%zu||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0||"
+#define OTHER_QUEUE "q%zu||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|0||"
 
 /* Each in a queue of its own. */
 static void put_in_queues(struct duo *s, size_t from, size_t count)
@@ -377,7 +377,7 @@ TEST(nothing_is_lost_with_a_turn)
 
 /* ---- unique work of another server */
 
-#define REPLACES "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0|u|0|1||"
+#define REPLACES "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0|u|0|1|0||"
 
 TEST(who_replaces_a_job_elsewhere_is_sent_there)
 {

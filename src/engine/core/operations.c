@@ -22,7 +22,7 @@ static size_t text_bytes(const struct operation_rec *rec)
     size_t bytes = 0;
     for (size_t i = 0; i < operation_fields.len; i++) {
         const struct field *field = &operation_fields.items[i];
-        if (field->kind == FIELD_TEXT && field->group != FIELD_PROGRESS)
+        if (field->kind == FIELD_TEXT && !field_is_in(field, FIELD_PROGRESS))
             bytes += field_text(field, rec).len;
     }
     return bytes;
@@ -37,7 +37,7 @@ static void keep_texts(struct operation *op, size_t bytes)
         if (field->kind != FIELD_TEXT)
             continue;
         size_t from = text.len;
-        if (field->group != FIELD_PROGRESS)
+        if (!field_is_in(field, FIELD_PROGRESS))
             buf_add(&text, field_text(field, &op->rec));
         field_set_text(field, &op->rec, str_from(buf_str(&text), from));
     }

@@ -211,7 +211,7 @@ void edge_change(struct engine *e, struct edge *edge, struct edge_values to)
     struct touched *t = touch_edge(e, edge);
     bool same = to.state == edge->v.state; /* its row says no more */
     t->durable |= edge->rule == NULL && !same;
-    to.slot_ms = edge->v.slot_ms; /* who waits elsewhere says when that changes */
+    to.slot_ms = edge->v.slot_ms; /* a dependant elsewhere says when that changes */
     edge_set(e, edge, &to);
 }
 

@@ -102,7 +102,7 @@ struct dependency_rec edge_record(const struct edge *edge);
 void upstream_free(struct upstream *up);
 void rulebook_free(struct rulebook *st);
 
-/* ---- between partitions; what they say to each other is in depends_remote.h */
+/* ---- between partitions; their messages are in depends_remote.h */
 
 /* Another server decides about the job. */
 bool depends_is_remote(const struct engine *e, uint64_t job_id);

@@ -78,7 +78,7 @@ static enum rc find_upstream(struct command *cmd, struct dependency_wish *wish, 
     }
     if (wish->name.len > 0)
         return err_set(err, RC_INVALID,
-                       "depends_on: 'name:%.*s' is not in this batch, or was refused",
+                       "depends_on: no job has the name '%.*s', or it was refused in this batch",
                        STR_ARG(wish->name));
     return err_set(err, RC_INVALID, "depends_on: #%llu is not in this batch, or was refused",
                    (unsigned long long)wish->number);

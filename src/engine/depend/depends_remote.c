@@ -122,7 +122,7 @@ static struct edge *find_waiting(const struct exec *x, const struct inbox_rec *r
 
 void heard_over(struct engine *e, const struct inbox_rec *rec)
 {
-    const struct exec *x = map_get(&e->execs, rec->about); /* what is blocked is in memory */
+    const struct exec *x = map_get(&e->execs, rec->about); /* blocked executions are in memory */
     struct edge *edge = x == NULL ? NULL : find_waiting(x, rec);
     int64_t state = rec->number % STATES;
     int64_t slot = rec->number / STATES;

@@ -1,4 +1,4 @@
-/* depends_remote.h - dependencies between partitions: what their owners tell each other. */
+/* depends_remote.h - dependencies between partitions: the messages of their owners. */
 #pragma once
 #include "engine/depend/depends.h"
 

@@ -103,7 +103,7 @@ bool depends_begin(struct engine *e, struct exec *x)
     const struct rulebook *st =
         e->depends.rulebooks.len == 0 ? NULL : map_get(&e->depends.rulebooks, x->job->id);
     if (st == NULL || x->origin == ORIGIN_REQUEST || x->retry_of != 0)
-        return false; /* who asks for a run asks for it now */
+        return false; /* a requested run is requested for now */
     if (skip_impossible(e, x, st))
         return true;
     LIST_EACH(&st->rules, node)
@@ -264,7 +264,7 @@ static void answer(struct engine *e, struct edge *edge, const struct answer *a)
     else if (!whole && depends_recurs(e, a->jobs))
         found_no_slot(e, edge, was_purged(e, edge, a));
     else
-        found_job(e, edge, a); /* whatever it has become since */
+        found_job(e, edge, a); /* in the state that it has now */
 }
 
 void depends_answer(struct engine *e)

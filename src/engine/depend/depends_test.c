@@ -343,8 +343,8 @@ TEST(what_cannot_be_waited_for_is_refused)
         {.after = &refused},
     };
     static const char *const words[] = {
-        "there is no job", "is there twice",  "#7 is not in this batch",
-        "'name:x' is not", "there is no job", "#4 is not in this batch, or was refused",
+        "there is no job",         "is there twice",  "#7 is not in this batch",
+        "no job has the name 'x'", "there is no job", "#4 is not in this batch, or was refused",
     };
     struct submission *s = ask_submit_all(&w, wishes, COUNT_OF(wishes))->cmd.submit.items;
     world_turn(&w);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    AHEAD_MAX = 1000,   /* nobody needs to know more exactly */
+    AHEAD_MAX = 1000,   /* no reader needs a more exact number */
     TRACKS_MAX = 10000, /* of a lane, that are looked at */
     TERMS_MAX = 20000,  /* leases that are looked at for the holders of a limit */
     NAMES_BYTES_MAX = 1024,

@@ -4,7 +4,7 @@
  * hang on its breaker; while it is not closed they are out of the order whole, as with a limit, so
  * ten thousand that wait for a dead service cost nothing. Jobs without a target, which most
  * commands are, have none and cost nothing either. Of a breaker the store keeps only that it is not
- * closed: what a crash forgets of the window is at most a few failures. */
+ * closed: a crash forgets at most a few failures of the window. */
 #pragma once
 #include "base/heap.h"
 #include "base/list.h"
@@ -20,7 +20,7 @@ struct breaker_values {
                                    * while one runs; else 0 */
     int64_t wake_ms;  /* boot clock: when to look after it */
     uint64_t probe;   /* half open: the newest execution that is tried; 0: one may go */
-    bool gone;        /* nobody names it, and nothing is to be said of it */
+    bool gone;        /* no job names it, and nothing is to be said of it */
     bool unsure;      /* opened while the time was not known; memory only */
     bool newer;       /* opened by the time of a step that has yet to be carried out; memory only */
 };

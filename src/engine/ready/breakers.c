@@ -89,7 +89,7 @@ static void count(struct engine *e, struct breaker *b, const struct exec *x, enu
     if (end == CALL_SAYS_NOTHING && !closes)
         return;
     struct breaker_values to = closes ? closed(e) : b->v;
-    to.gone = false; /* whoever was charged to it may be the last that names it */
+    to.gone = false; /* the execution charged to it may be the last that names it */
     if (end != CALL_SAYS_NOTHING)
         breaker_count(&to.window, rule, e->boot_ms, failed);
     bool trips = b->v.state == BREAKER_CLOSED && breaker_trips(&to.window, rule);
@@ -205,7 +205,7 @@ void breaker_wake(struct engine *e, struct breaker *b)
 {
     struct breaker_values to = b->v;
     if (b->members == 0) {
-        to = closed(e); /* nothing waits: whatever comes will find out itself */
+        to = closed(e); /* nothing waits: the next call will find out itself */
         to.gone = true;
     } else {
         to.state = BREAKER_HALF_OPEN;

@@ -29,7 +29,7 @@ struct limit_values {
     int64_t wake_ms;     /* the same moment by the boot clock, since the wall clock may be set */
     bool shut;           /* rate: waits for that moment */
     bool stored;         /* rate: the store knows it */
-    bool gone;           /* nobody names it and its moment is over; freed with the commit */
+    bool gone;           /* no job names it and its moment is over; freed with the commit */
     uint32_t max;        /* team: this many at once; 0: no limit */
     int64_t changed_ms;  /* team: when that was decided, and by whom; 0: never */
     struct str changed_by;
@@ -43,7 +43,7 @@ struct limit {
     uint32_t held;         /* leases that count */
     uint32_t lent;         /* of those: no leases of ours, but permits (limit_remote.h) */
     uint32_t home;         /* the bucket that its key lives in */
-    bool remote;           /* that is somebody else's: who starts needs a permit */
+    bool remote;           /* its home is another partition: a start needs a permit */
     struct list bars;      /* of tracks (bar.node) */
     struct rungs rungs;    /* the same, by what they bear; of a rate of ours and a team it is one */
     struct heap_node wake; /* in limits.wakes while shut, or while nobody names it any more */

@@ -166,7 +166,7 @@ static void say_granted(struct engine *e, const struct permit *p)
     rec->from = p->v.ask;
 }
 
-/* Nobody who asks can have any. */
+/* The limit has no room for any partition that asks. */
 static bool is_full(const struct home *home)
 {
     const struct limit *limit = home->limit;
@@ -322,7 +322,7 @@ void heard_ask(struct engine *e, const struct inbox_rec *rec)
         to.granted |= was_granted;
         change(e, p, to);
         if (was_granted)
-            say_granted(e, p); /* who asks has forgotten that */
+            say_granted(e, p); /* the partition that asks has forgotten that */
         return;
     }
     struct home *home = home_find_or_make(e, rec->name);

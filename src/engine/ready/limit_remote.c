@@ -13,7 +13,7 @@
 
 enum {
     IDLE_MS = 10000,      /* a permit that no worker makes use of goes back after this */
-    PATIENT_MS = 3600000, /* who holds nothing may wait; it asks again now and then all the same */
+    PATIENT_MS = 3600000, /* before one that holds nothing asks again */
 };
 
 /* ---- which limits an execution needs permits for: a bit for each bar, and one for its queue */
@@ -200,7 +200,7 @@ void permits_inherit(const struct engine *e, struct exec *x)
     x->v.has = (uint8_t)(apart(e, x) & ~(1U << BAR_RATE));
 }
 
-/* ---- after a start: who holds something of homes elsewhere */
+/* ---- after a start: permits of homes elsewhere */
 
 static void list_holders(const struct engine *e, uint32_t partition, struct buf *out)
 {

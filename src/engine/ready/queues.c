@@ -1,6 +1,7 @@
 /* queues.c - what holds work back although it is ready: queues that are paused or full, and limits
- * by key. Permits follow from leases: whoever places a leased execution takes them, whoever takes
- * it from its place returns them, so neither a crash nor an undone turn can leave one behind. */
+ * by key. Permits follow from leases: code that places a leased execution takes them, code that
+ * takes it from its place returns them, so neither a crash nor an undone turn can leave one
+ * behind. */
 #include "engine/ready/queues.h"
 #include "base/mem.h"
 #include "base/plant.h"
@@ -177,9 +178,9 @@ struct queue_rec queue_record(const struct queue *q)
     };
 }
 
-/* Since when the oldest of the track waits, open or not; 0: nobody does. The heap is by rank, so
- * all would have to be looked at. With equal priorities the first is the oldest, and ten thousand
- * take well below a millisecond; beyond that it is the oldest of those. */
+/* Since when the oldest of the track waits, open or not; 0: none does. The heap is by rank, so all
+ * would have to be looked at. With equal priorities the first is the oldest, and ten thousand take
+ * well below a millisecond; beyond that it is the oldest of those. */
 static int64_t oldest_in(const struct track *track)
 {
     enum { LOOK_MAX = 10000 };

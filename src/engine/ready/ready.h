@@ -2,11 +2,11 @@
  *
  * Work that is ready waits in lanes, one per queue and handler ("" is a command), so that a worker
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
- * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that
- * nobody steps over work that may not start yet: a track whose limits have no room leaves its lane
- * whole, a lane whose queue is closed leaves the order whole, and ten thousand that are held back
- * cost nothing. An execution that has its permits (limit_remote.h) has its place in a full queue
- * already: it waits in tracks of its own, which only a pause holds back.
+ * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that the
+ * grant never steps over work that may not start yet: a track whose limits have no room leaves its
+ * lane whole, a lane whose queue is closed leaves the order whole, and ten thousand that are held
+ * back cost nothing. An execution that has its permits (limit_remote.h) has its place in a full
+ * queue already: it waits in tracks of its own, which only a pause holds back.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
  * priority. Waiting is thereby worth priority, so nothing starves; and since everybody ages alike,
@@ -55,7 +55,7 @@ struct track {
 /* Which of its executions a queue lets out of its lanes. */
 enum gate {
     GATE_OPEN,
-    GATE_FULL,   /* what has its permits, since it counts among those that fill the queue */
+    GATE_FULL,   /* for executions with permits, which count among those that fill the queue */
     GATE_PAUSED, /* nothing */
 };
 
@@ -64,7 +64,7 @@ struct lane {
     struct str handler;       /* empty: commands */
     struct list tracks;       /* track.sibling; without any it is gone */
     enum gate gate;           /* of its queue */
-    bool suspects;            /* what is in it is not for everybody: see ready_shadow */
+    bool suspects;            /* not every worker may have its executions: see ready_shadow */
     struct list_node sibling; /* on the list of its queue's lanes */
     struct heap heap;         /* tracks, by the best in each */
     struct heap twins;        /* the same of those that have their permits */
@@ -73,7 +73,7 @@ struct lane {
 };
 
 struct ready {
-    int64_t point_ms;      /* what a point of priority is worth */
+    int64_t point_ms;      /* the waiting time that a point of priority is worth */
     struct strmap lanes;   /* owned, by "queue\nhandler" */
     struct strmap shadows; /* the same, of suspects */
     struct strmap tracks;  /* owned, by that and the limits */

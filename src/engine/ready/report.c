@@ -88,8 +88,8 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
                          .blameless = blameless};
 }
 
-/* Another worker may have more luck, but not for ever: what harms whoever gets it must not go
- * through all of them. */
+/* Another worker may have more luck, but not for ever: an execution that harms each worker must not
+ * go through all of them. */
 static struct move after_harm(struct engine *e, const struct exec *x, const char *what,
                               struct str error)
 {
@@ -133,8 +133,8 @@ static bool ran_out_of_time(const struct engine *e, const struct exec *x, enum o
     return outcome == OUTCOME_TIMEOUT || (outcome == OUTCOME_STOPPED && exec_timed_out(e, x));
 }
 
-/* It was told to stop since it took longer than it may; whoever gives it back instead has stopped
- * it, too. */
+/* It was told to stop since it took longer than it may; a worker that gives it back instead has
+ * stopped it, too. */
 static bool was_stopped_by_sla(const struct exec *x, enum outcome outcome)
 {
     return sla_stops(x) && (outcome == OUTCOME_STOPPED || outcome == OUTCOME_RETURNED);
@@ -152,7 +152,7 @@ static struct move after_sla(struct engine *e, const struct exec *x, struct atte
 static struct move move_after(struct engine *e, const struct worker *w, struct exec *x,
                               const struct poll_result *result, struct attempt_end *end)
 {
-    if (x->v.state == EXEC_STOPPING) { /* whatever it says now, somebody cancelled it before */
+    if (x->v.state == EXEC_STOPPING) { /* it was cancelled before, and any report ends it so */
         end->outcome = OUTCOME_STOPPED;
         return (struct move){.event = EV_STOPPED, .reason = STR("stopped as asked")};
     }
@@ -166,7 +166,7 @@ static struct move move_after(struct engine *e, const struct worker *w, struct e
         if (result->code == POLL_CODE_UNREADABLE)
             return after_harm(e, x, "its workers could not read it, or were lost,", result->error);
         return (struct move){.event = EV_RETURN, .reason = result->error};
-    case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
+    case OUTCOME_STOPPED: /* not asked for: the worker feared for its lease */
         if (result->code == POLL_CODE_SPAWNER_DIED)
             return after_crash(e, x, w->turn.accused, result->error, end);
         if (!x->v.spared)

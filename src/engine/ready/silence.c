@@ -36,8 +36,8 @@ bool worker_on_probation(const struct worker *w)
     return false;
 }
 
-/* That it left its probation is kept: whoever inherits the lease must know it. While nothing can be
- * kept it has not left it. */
+/* That it left its probation is kept: the server that inherits the lease must know it. While
+ * nothing can be kept it has not left it. */
 void probation_named(struct engine *e, struct exec *x)
 {
     if (x->v.named_ms == 0) {

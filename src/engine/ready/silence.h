@@ -42,7 +42,7 @@ void silence_ended(struct engine *e, struct exec *x);
 /* All that the worker had is over: it is dead for sure. */
 void silence_dead(struct engine *e, uint64_t worker_id);
 
-/* ---- kept.c: what may be said without being the owner, and what of the rest was heard */
+/* ---- kept.c: answers of a server that may not be the owner, and polls that it heard meanwhile */
 
 /* The answers of this turn are provisional. */
 static inline bool is_provisional(const struct engine *e)

@@ -181,8 +181,8 @@ static void answer_parked(struct engine *e, struct worker *w)
     command_done(e, parked);
 }
 
-/* The same for a poll that this turn had already taken up: what it was to be given goes into the
- * answer of the newer one. */
+/* The same for a poll that this turn had already taken up: leases that it was to be given go into
+ * the answer of the newer one. */
 static void answer_open(struct engine *e, struct worker *w)
 {
     if (w->turn.cmd == NULL)
@@ -287,7 +287,7 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
 /* True when the poll may have been written before the worker heard of the lease: as a repeat of the
  * very poll that it was granted to; or before a server that died granted it, since numbers of polls
  * are forgotten with a server. Not being named then says nothing. But a worker that has heard us
- * takes no lease from those before us any more: what it does not name it does not have. */
+ * takes no lease from those before us any more: it does not have leases that it does not name. */
 static bool may_be_older(const struct exec *x, bool repeated, bool heard)
 {
     bool inherited = x->v.lease.inherited && !heard && !PLANTED(old_poll_believed);
@@ -347,7 +347,7 @@ void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *li
 {
     bool known = map_get(&e->workers, cmd->poll.worker_id) != NULL;
     if (!known && !is_one_of_many(e))
-        return; /* whoever is not in memory is nowhere */
+        return; /* a worker that is not in memory is nowhere */
     if (!known) {
         struct question *q = command_ask(e, cmd, list);
         q->kind = ASK_WORKER;

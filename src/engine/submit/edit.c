@@ -175,7 +175,7 @@ static void permits_of_new(struct engine *e, struct job *job)
 }
 
 /* Undo puts back the definition from before the turn, and commit frees that one; one in between is
- * freed by both, at the end: what it alone names may have been touched meanwhile. */
+ * freed by both, at the end: limits that it alone names may have been touched meanwhile. */
 static void redefine(struct engine *e, struct command *cmd, struct job *job, struct definition *def)
 {
     struct touched *t = touch_job(e, job);

@@ -212,7 +212,7 @@ bool idempotency_begin_item(struct engine *e, struct command *cmd, struct submis
         return false;
     }
     item->rc = RC_OK;
-    item->notes = NULL; /* what calendars will do is of that moment */
+    item->notes = NULL; /* effects of calendars are those of that moment */
     item->note_count = 0;
     item->job_id = answered.job_id;
     item->exec_id = answered.exec_id;

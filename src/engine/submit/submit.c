@@ -186,11 +186,15 @@ static enum rc make_unique(struct engine *e, struct command *cmd, struct submiss
                            struct err *err)
 {
     struct exec *holder = NULL;
+    struct unique_kept kept;
     if (item->rules.unique.key.len == 0)
         return RC_OK;
-    if (unique_is_elsewhere(e, &item->unique))
+    if (unique_is_kept(e, &item->rules.unique, &item->unique, &kept))
+        TRY(unique_meet_kept(item, &kept, err));
+    else if (unique_is_elsewhere(e, &item->unique))
         return unique_meet_elsewhere(item, err);
-    TRY(unique_find(e, &item->rules.unique, &item->unique, &holder, err));
+    else
+        TRY(unique_find(e, &item->rules.unique, &item->unique, &holder, err));
     if (holder != NULL)
         TRY(unique_meet(e, cmd, item, holder, err));
     if (item->existing)
@@ -244,7 +248,8 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
 
 void give_back(struct engine *e, const struct question *q)
 {
-    if (q->answer.holder == q->claim.holder && !PLANTED(claim_outlives_refusal))
+    if (q->answer.holder == q->claim.holder && !unique_kept_by_itself(q) &&
+        !PLANTED(claim_outlives_refusal))
         *VEC_PUSH(e->turn.arena, &e->turn.released) = q->claim;
 }
 
@@ -268,7 +273,7 @@ static void submit_item(struct engine *e, struct command *cmd, struct submission
     }
     if (item->rc == RC_OK && item->job_id == job_id)
         return;
-    if (name != NULL) /* nothing was made: what was taken for it goes back */
+    if (name != NULL) /* nothing was made: claims that were taken for it go back */
         give_back(e, name);
     if (item->unique.claim != NULL)
         give_back(e, item->unique.claim);

@@ -299,3 +299,204 @@ TEST(the_answer_about_existing_work_is_remembered)
     assert_int_equal(again->job_id, first->job_id);
     assert_int_equal(again->created_ms, first->created_ms);
 }
+
+/* ---- keys that are kept after success */
+
+enum { KEEP_MS = 7 * 24 * HOUR_MS };
+
+static struct engine_options keeping(void)
+{
+    struct engine_options options = engine_defaults;
+    options.unique_keep_ms = HOUR_MS;
+    return options;
+}
+
+static const struct submission *succeed(struct world *w, struct fake *f, int64_t keep_ms)
+{
+    const struct submission *job = SUBMIT(w, .unique = "u", .keep_ms = keep_ms);
+    world_turn(w);
+    run_to(w, f, OUTCOME_SUCCEEDED);
+    return job;
+}
+
+static const struct submission *meet(struct world *w, enum on_conflict on_conflict)
+{
+    const struct submission *item = SUBMIT(w, .unique = "u", .on_conflict = on_conflict);
+    world_turn(w);
+    return item;
+}
+
+static void assert_returned(const struct submission *item, const struct submission *job)
+{
+    assert_int_equal(item->rc, RC_OK);
+    assert_true(item->existing);
+    assert_int_equal(item->job_id, job->job_id);
+    assert_int_equal(item->exec_id, job->exec_id);
+    assert_int_equal(item->created_ms, job->created_ms);
+    assert_int_equal(item->state, JOB_COMPLETED);
+}
+
+TEST(a_key_is_kept_after_success_for_as_long_as_its_job_says)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = succeed(&w, &f, KEEP_MS);
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+    world_restart(&w);
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+    const struct submission *refused = meet(&w, CONFLICT_REJECT);
+    assert_int_equal(refused->rc, RC_CONFLICT);
+    assert_non_null(strstr(refused->err->text, "which has succeeded"));
+    world_pass(&w, KEEP_MS);
+    assert_false(meet(&w, CONFLICT_REJECT)->existing);
+}
+
+TEST(the_setting_keeps_keys_of_jobs_that_do_not_say)
+{
+    struct engine_options options = keeping();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    const struct submission *job = succeed(&w, &f, 0);
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+}
+
+TEST(a_key_that_is_let_go_at_the_start_is_not_kept)
+{
+    struct engine_options options = keeping();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w, .unique = "u", .until_start = true);
+    world_turn(&w);
+    run_to(&w, &f, OUTCOME_SUCCEEDED);
+    assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
+}
+
+TEST(only_success_keeps_a_key)
+{
+    static const enum outcome ends[] = {OUTCOME_FAILED, OUTCOME_PERMANENT, OUTCOME_TIMEOUT};
+    struct engine_options options = keeping();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        meet(&w, CONFLICT_REJECT);
+        run_to(&w, &f, ends[i]);
+        assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
+    }
+    const struct submission *job = meet(&w, CONFLICT_REJECT);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    world_turn(&w);
+    assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
+}
+
+TEST(a_key_that_is_kept_is_taken_by_replace)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = succeed(&w, &f, KEEP_MS);
+    const struct submission *next = meet(&w, CONFLICT_REPLACE);
+    assert_int_equal(next->rc, RC_OK);
+    assert_false(next->existing);
+    assert_int_equal(job_state_of(&w, job->job_id), JOB_COMPLETED);
+    assert_int_equal(meet(&w, CONFLICT_RETURN)->job_id, next->job_id);
+    run_to(&w, &f, OUTCOME_FAILED);
+    assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0); /* what was kept before is over */
+}
+
+TEST(what_succeeds_in_this_turn_is_kept_in_it)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .unique = "u", .keep_ms = KEEP_MS);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    const struct submission *same = SUBMIT(&w, .unique = "u");
+    const struct submission *reject = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REJECT);
+    const struct submission *next = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REPLACE);
+    const struct submission *last = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    assert_returned(same, job);
+    assert_int_equal(reject->rc, RC_CONFLICT);
+    assert_false(next->existing);
+    assert_int_equal(last->job_id, next->job_id);
+}
+
+/* The claim that a refused submission did not get stays what it was. */
+TEST(what_is_refused_does_not_take_a_key_that_is_kept)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = succeed(&w, &f, KEEP_MS);
+    SUBMIT(&w, .name = "nightly", .when = WHEN_DELAY, .when_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *refused =
+        SUBMIT(&w, .unique = "u", .name = "nightly", .on_conflict = CONFLICT_REPLACE);
+    world_turn(&w);
+    assert_int_equal(refused->rc, RC_CONFLICT);
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+}
+
+TEST(the_holder_itself_may_run_again_while_its_key_is_kept)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = succeed(&w, &f, KEEP_MS);
+    struct asked *asked = ask_about(&w, CMD_RETRY_EXEC, job->exec_id);
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    const struct submission *same = meet(&w, CONFLICT_RETURN);
+    assert_int_equal(same->exec_id, asked->cmd.reply.exec_id);
+    world_pass(&w, 1000);
+    run_to(&w, &f, OUTCOME_FAILED);
+    assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
+}
+
+TEST(another_does_not_run_again_while_the_key_is_kept)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *first = meet(&w, CONFLICT_RETURN);
+    run_to(&w, &f, OUTCOME_FAILED);
+    const struct submission *job = succeed(&w, &f, KEEP_MS);
+    struct asked *asked = ask_about(&w, CMD_RETRY_EXEC, first->exec_id);
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_CONFLICT);
+    assert_non_null(strstr(asked->cmd.reply.err.text, "is kept until"));
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+}
+
+TEST(a_retry_that_is_refused_leaves_its_own_key_kept)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .unique = "u", .name = "a", .keep_ms = KEEP_MS);
+    world_turn(&w);
+    run_to(&w, &f, OUTCOME_SUCCEEDED);
+    SUBMIT(&w, .name = "a", .when = WHEN_DELAY, .when_ms = HOUR_MS);
+    world_turn(&w);
+    struct asked *asked = ask_about(&w, CMD_RETRY_EXEC, job->exec_id);
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_CONFLICT); /* its name is in use */
+    assert_returned(meet(&w, CONFLICT_RETURN), job);
+}
+
+/* Nobody holds it, so no server has to be asked. */
+TEST(a_key_that_is_kept_by_a_job_elsewhere_is_taken_here)
+{
+    DUO(s);
+    struct fake f = HIRE(&s.a);
+    const struct submission *job = SUBMIT(&s.a, .unique = "u", .keep_ms = KEEP_MS);
+    duo_settle(&s);
+    struct poll_lease lease = fake_start(&s.a, &f);
+    ask_report(&s.a, &f, &lease, OUTCOME_SUCCEEDED);
+    duo_settle(&s);
+    struct claim *claim = strmap_get(&s.a.table.claims[CLAIM_UNIQUE], STR("u"));
+    strmap_put(&s.b.table.claims[CLAIM_UNIQUE], STR("u"), claim); /* of one store */
+    const struct submission *there = SUBMIT(&s.b, .unique = "u");
+    duo_settle(&s);
+    assert_returned(there, job);
+    const struct submission *next = SUBMIT(&s.b, .unique = "u", .on_conflict = CONFLICT_REPLACE);
+    duo_settle(&s);
+    assert_int_equal(next->rc, RC_OK);
+    assert_false(next->existing);
+}

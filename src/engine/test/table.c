@@ -34,6 +34,14 @@ static void *table_copy(struct table *t, const void *from, size_t bytes)
     return copy;
 }
 
+/* With texts of its own. */
+static void *copy_record(struct table *t, const struct fields *fields, const void *record)
+{
+    void *copy = table_copy(t, record, fields->bytes);
+    fields_copy(fields, copy, &t->arena);
+    return copy;
+}
+
 struct claim *table_put_claim(struct table *t, const struct claim *claim)
 {
     struct claim *kept = table_copy(t, claim, sizeof *claim);
@@ -99,30 +107,17 @@ static void keep_job(struct table *t, const struct job_change *change)
     struct job_rec *job = map_get(&t->jobs, change->job.id);
     assert_int_equal(change->kind, job == NULL ? CHANGE_INSERT : CHANGE_UPDATE);
     if (job == NULL) {
-        job = table_copy(t, &change->job, sizeof *job);
-        job->name = arena_str(&t->arena, job->name);
-        job->queue = arena_str(&t->arena, job->queue);
-        job->owner = arena_str(&t->arena, job->owner);
-        job->tags = arena_str(&t->arena, job->tags);
-        job->spec = arena_str(&t->arena, job->spec);
-        job->payload = arena_str(&t->arena, job->payload);
+        job = copy_record(t, &job_row_fields, &change->job);
         map_put(&t->jobs, job->id, job);
         table_saw(t, job->id);
     }
     assert_true(!change->redefined || change->job.version > job->version);
-    if (change->redefined) {
-        job->version = change->job.version;
-        job->priority = change->job.priority;
-        job->changed_ms = change->job.changed_ms;
-        job->queue = arena_str(&t->arena, change->job.queue);
-        job->team = arena_str(&t->arena, change->job.team);
-        job->tags = arena_str(&t->arena, change->job.tags);
-        job->spec = arena_str(&t->arena, change->job.spec);
-        job->payload = arena_str(&t->arena, change->job.payload);
-    }
-    job->state = change->job.state;
-    job->finished_ms = change->job.finished_ms;
-    job->last_exec = change->job.last_exec;
+    unsigned groups = FIELD_PROGRESS | FIELD_END;
+    if (change->redefined)
+        groups |= FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK;
+    struct job_rec to = change->job;
+    fields_copy(&job_row_fields, &to, &t->arena);
+    fields_take(&job_row_fields, groups, job, &to);
     job->trail = table_join(t, job->trail, change->step);
 }
 
@@ -138,12 +133,9 @@ static void keep_exec(struct table *t, const struct exec_change *change)
                 (str_eq(change->exec.queue, old->queue) && change->exec.slot_ms == old->slot_ms &&
                  change->exec.priority == old->priority));
     assert_true(is_over == exec_is_final(change->exec.state));
-    struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
-    exec->queue = arena_str(&t->arena, exec->queue);
-    exec->result = arena_str(&t->arena, exec->result);
-    exec->payload = old != NULL ? old->payload : arena_str(&t->arena, exec->payload);
-    exec->error = arena_str(&t->arena, exec->error);
-    exec->charged = arena_str(&t->arena, exec->charged);
+    struct exec_rec *exec = copy_record(t, &exec_fields, &change->exec);
+    if (old != NULL)
+        exec->payload = old->payload;
     exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
     map_put(is_over ? &t->history : &t->live, exec->id, exec);
     table_saw(t, exec->id);
@@ -151,8 +143,7 @@ static void keep_exec(struct table *t, const struct exec_change *change)
 
 static void keep_attempt(struct table *t, const struct attempt_rec *attempt)
 {
-    struct attempt_rec *copy = table_copy(t, attempt, sizeof *copy);
-    copy->error = arena_str(&t->arena, attempt->error);
+    struct attempt_rec *copy = copy_record(t, &attempt_fields, attempt);
     map_put(&t->attempts, attempt_key(attempt->exec_id, attempt->token), copy);
 }
 
@@ -161,21 +152,14 @@ void table_keep_worker(struct table *t, const struct worker_change *change)
     map_remove(&t->workers, change->worker.id);
     if (change->forget)
         return;
-    struct worker_rec *worker = table_copy(t, &change->worker, sizeof *worker);
-    worker->name = arena_str(&t->arena, worker->name);
-    worker->queues = arena_str(&t->arena, worker->queues);
-    worker->handlers = arena_str(&t->arena, worker->handlers);
-    worker->boot_id = arena_str(&t->arena, worker->boot_id);
+    struct worker_rec *worker = copy_record(t, &worker_fields, &change->worker);
     map_put(&t->workers, worker->id, worker);
     table_saw(t, worker->id);
 }
 
 static void keep_queue(struct table *t, const struct queue_rec *rec)
 {
-    struct queue_rec *copy = table_copy(t, rec, sizeof *copy);
-    copy->name = arena_str(&t->arena, rec->name);
-    copy->paused_by = arena_str(&t->arena, rec->paused_by);
-    copy->changed_by = arena_str(&t->arena, rec->changed_by);
+    struct queue_rec *copy = copy_record(t, &queue_fields, rec);
     strmap_remove(&t->queues, rec->name);
     strmap_put(&t->queues, copy->name, copy);
 }
@@ -185,16 +169,13 @@ static void keep_breaker(struct table *t, const struct breaker_rec *rec)
     strmap_remove(&t->breakers, rec->target);
     if (rec->state == BREAKER_CLOSED)
         return;
-    struct breaker_rec *copy = table_copy(t, rec, sizeof *copy);
-    copy->target = arena_str(&t->arena, rec->target);
+    struct breaker_rec *copy = copy_record(t, &breaker_fields, rec);
     strmap_put(&t->breakers, copy->target, copy);
 }
 
 static void keep_team(struct table *t, const struct team_rec *rec)
 {
-    struct team_rec *copy = table_copy(t, rec, sizeof *copy);
-    copy->name = arena_str(&t->arena, rec->name);
-    copy->changed_by = arena_str(&t->arena, rec->changed_by);
+    struct team_rec *copy = copy_record(t, &team_fields, rec);
     strmap_remove(&t->teams, rec->name);
     strmap_put(&t->teams, copy->name, copy);
 }
@@ -205,8 +186,7 @@ static void keep_rate(struct table *t, const struct rate_change *change)
     strmap_remove(&t->rates, change->rate.key);
     if (change->forget)
         return;
-    struct rate_rec *copy = table_copy(t, &change->rate, sizeof *copy);
-    copy->key = arena_str(&t->arena, copy->key);
+    struct rate_rec *copy = copy_record(t, &rate_fields, &change->rate);
     strmap_put(&t->rates, copy->key, copy);
 }
 
@@ -236,11 +216,7 @@ static void keep_letter(struct table *t, const struct letter_rec *rec)
     assert_non_null(x);
     assert_true(x->state == rec->state && x->finished_ms == rec->place.died_ms);
     assert_null(map_get(&t->letters, x->id));
-    struct letter_rec *copy = table_copy(t, rec, sizeof *copy);
-    copy->queue = arena_str(&t->arena, rec->queue);
-    copy->name = arena_str(&t->arena, rec->name);
-    copy->line = arena_str(&t->arena, rec->line);
-    copy->error = arena_str(&t->arena, rec->error);
+    struct letter_rec *copy = copy_record(t, &letter_fields, rec);
     map_put(&t->letters, x->id, copy);
 }
 
@@ -250,8 +226,7 @@ static void keep_operation(struct table *t, const struct operation_change *chang
     const struct operation_rec *kept = map_get(&t->operations, change->operation.id);
     table_saw(t, change->operation.id);
     assert_int_equal(change->progress, kept != NULL);
-    struct operation_rec *copy = table_copy(t, &change->operation, sizeof *copy);
-    fields_copy(&operation_fields, copy, &t->arena);
+    struct operation_rec *copy = copy_record(t, &operation_fields, &change->operation);
     map_put(&t->operations, copy->id, copy);
 }
 
@@ -294,10 +269,7 @@ static void forget_exec(struct table *t, uint64_t exec_id)
 
 static void keep_calendar(struct table *t, const struct calendar_change *change)
 {
-    struct calendar_rec *rec = table_copy(t, &change->calendar, sizeof *rec);
-    rec->name = arena_str(&t->arena, rec->name);
-    rec->document = arena_str(&t->arena, rec->document);
-    rec->changed_by = arena_str(&t->arena, rec->changed_by);
+    struct calendar_rec *rec = copy_record(t, &calendar_fields, &change->calendar);
     strmap_remove(&t->calendars, rec->name);
     if (!change->forget)
         strmap_put(&t->calendars, rec->name, rec);
@@ -335,8 +307,7 @@ struct str permit_name(struct arena *arena, struct str key, uint64_t exec_id)
 
 void table_keep_permit(struct table *t, const struct permit_change *change)
 {
-    struct permit_rec *copy = table_copy(t, &change->permit, sizeof *copy);
-    copy->key = arena_str(&t->arena, copy->key);
+    struct permit_rec *copy = copy_record(t, &permit_fields, &change->permit);
     struct str name = permit_name(&t->arena, copy->key, copy->exec_id);
     strmap_remove(&t->permits, name);
     if (!change->forget)
@@ -347,10 +318,7 @@ static void keep_rejected(struct table *t, const struct rejected_rec *rec)
 {
     struct rejected_rec *copy = VEC_PUSH(&t->arena, &t->rejected);
     *copy = *rec;
-    copy->reason = arena_str(&t->arena, rec->reason);
-    copy->head = arena_str(&t->arena, rec->head);
-    copy->team = arena_str(&t->arena, rec->team);
-    copy->actor = arena_str(&t->arena, rec->actor);
+    fields_copy(&rejected_fields, copy, &t->arena);
     table_saw(t, rec->id);
 }
 
@@ -428,20 +396,14 @@ static void forget_queue(struct table *t, const struct queue_gone *gone)
 
 static void keep_sla_event(struct table *t, const struct sla_event_rec *event)
 {
-    struct sla_event_rec *copy = table_copy(t, event, sizeof *copy);
-    copy->queue = arena_str(&t->arena, copy->queue);
-    copy->actor = arena_str(&t->arena, copy->actor);
-    copy->reason = arena_str(&t->arena, copy->reason);
-    copy->approver = arena_str(&t->arena, copy->approver);
+    struct sla_event_rec *copy = copy_record(t, &sla_event_fields, event);
     *VEC_PUSH(&t->arena, &t->sla_events) = copy;
     table_saw(t, copy->id);
 }
 
 static void keep_alert(struct table *t, const struct alert_rec *alert)
 {
-    struct alert_rec *copy = table_copy(t, alert, sizeof *copy);
-    copy->key = arena_str(&t->arena, copy->key);
-    copy->text = arena_str(&t->arena, copy->text);
+    struct alert_rec *copy = copy_record(t, &alert_fields, alert);
     *VEC_PUSH(&t->arena, &t->alerts) = copy;
 }
 

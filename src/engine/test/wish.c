@@ -108,6 +108,8 @@ enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
     ret_rules->unique.key = str_cut(&rest, '|');
     ret_rules->unique.until_start = cut_number(&rest) != 0;
     ret_rules->unique.on_conflict = (enum on_conflict)cut_number(&rest);
+    ret_rules->unique.keep_ms = cut_number(&rest);
+    ret_rules->unique.has_keep = ret_rules->unique.keep_ms > 0;
     ret_rules->schedule = schedule_of(arena, every_ms, cron);
     ret_rules->calendars = calendars_of(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
     ret_rules->delayed = str_eq(str_cut(&rest, '|'), STR("1"));
@@ -140,7 +142,11 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         .start_within_ms = wish->start_within_ms,
         .expires_in_ms = wish->expires_in_ms,
         .sla = wish->sla,
-        .unique = {str_c(wish->unique), wish->until_start, wish->on_conflict},
+        .unique = {.key = str_c(wish->unique),
+                   .until_start = wish->until_start,
+                   .on_conflict = wish->on_conflict,
+                   .has_keep = wish->keep_ms > 0,
+                   .keep_ms = wish->keep_ms},
         .breaker = breaker_of(str_c(wish->breaker)),
     };
     item->rules.calendars =
@@ -165,7 +171,8 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%d|%s|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%" PRId64
+        "|%s|%d|%s|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
@@ -173,7 +180,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
         wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
-        STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict,
+        STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict, wish->keep_ms,
         wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed,
         wish->breaker == NULL ? "" : wish->breaker, (int)wish->spec_bytes, "");
 }

@@ -2,9 +2,9 @@
  *
  * A spec is the rules as text: "queue|handler|priority|retries|policy|delay|concurrency key|limit|
  * rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|timeout|retry_on|team|
- * start_within|expires_in|sla expected|max|policy|unique key|until start|on
- * conflict|calendars|delayed| breaker|…". wish_fill writes it, and read_rules gives the engine the
- * same rules again. */
+ * start_within|expires_in|sla expected|max|policy|unique key|until start|on conflict|keep|
+ * calendars|delayed|breaker|…". wish_fill writes it, and read_rules gives the engine the same rules
+ * again. */
 #pragma once
 #include "engine/core/engine.h"
 
@@ -40,6 +40,7 @@ struct wish {
     struct sla sla;
     const char *unique; /* the key */
     bool until_start;
+    int64_t keep_ms; /* 0: the setting */
     enum on_conflict on_conflict;
     const char *breaker;   /* its name; "none": it wants none */
     const char *once;      /* the key of the request */

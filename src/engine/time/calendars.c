@@ -352,7 +352,7 @@ enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calend
     if (old != NULL && old->version == calendar->version && old->changed_ms == calendar->changed_ms)
         return RC_OK; /* read again, and nothing is new about it */
     struct book *book = book_read(e, calendar, err);
-    e->calendars.changes++; /* what is held has seen fewer */
+    e->calendars.changes++; /* held slots have seen fewer */
     if (book == NULL)
         return err->rc;
     if (PLANTED(blackout_ignored_after_restart))

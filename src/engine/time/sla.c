@@ -154,7 +154,7 @@ void sla_begin(const struct engine *e, const struct exec *x, struct exec_values 
 void sla_end(struct engine *e, struct exec *x)
 {
     enum sla_event_kind kind;
-    /* Nothing more is told about a run that somebody cancelled; what ended past a limit before its
+    /* Nothing more is told about a run that was cancelled; a run that ended past a limit before its
      * timer had a turn, or while it waited for another worker, has exceeded it all the same. */
     for (int64_t at_ms; x->v.state != EXEC_STOPPING && (at_ms = next_ms(x, &kind)) > 0;) {
         if (at_ms > e->now_ms)

@@ -20,7 +20,7 @@
 enum {
     ASKED_MAX = 16,      /* jobs in one turn: a few milliseconds */
     ROWS_MAX = 500,      /* of a tally, the newest: weeks of a job that runs each hour */
-    USUAL_PERMILLE = 950 /* "usual": what 95 of 100 runs do not exceed */
+    USUAL_PERMILLE = 950 /* "usual": 95 of 100 runs do not exceed it */
 };
 
 bool slow_runs_watches(const struct engine *e, const struct exec *x)
@@ -103,7 +103,7 @@ void slow_runs_ask(struct engine *e, struct question_list *list)
     }
 }
 
-/* Commands came in between: what was asked about may be over, or run again. */
+/* Commands came in between: the run that was asked about may be over, or run again. */
 void slow_runs_answer(struct engine *e)
 {
     for (size_t i = 0; i < e->turn.paces_asked.len; i++) {

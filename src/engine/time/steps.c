@@ -152,7 +152,7 @@ static void shift(struct engine *e, struct exec *x)
         move_waits(x, e->clock.v.by_ms, &to);
     }
     if (x->v.state == EXEC_QUEUED && to.ready_ms > e->now_ms)
-        to.ready_ms = e->now_ms > 0 ? e->now_ms : 1; /* nobody has waited since the future */
+        to.ready_ms = e->now_ms > 0 ? e->now_ms : 1; /* it cannot wait since the future */
     to.unsure = false;
     bool same = same_times(&to, &x->v);
     bool same_wait = to.due_ms == x->v.due_ms;
@@ -162,7 +162,7 @@ static void shift(struct engine *e, struct exec *x)
     touch_exec(e, x)->durable |= !same;
     exec_set(e, x, &to);
     if (moved)
-        depends_moved(e, x); /* what was met by the clock before stays met */
+        depends_moved(e, x); /* dependencies met by the former clock stay met */
     if (!same_wait)
         exec_note(e, x, STR("clock"), SERVER, about(e));
 }
@@ -321,7 +321,7 @@ static void replan_far(struct engine *e)
 
 /* ---- a turn */
 
-/* Deletions wait behind this; whoever keeps settings writes it down for all. */
+/* Deletions wait behind this; the server that keeps settings writes it down for all. */
 static void note_shaken(struct engine *e)
 {
     if (!is_shaken(e, e->moment))

@@ -36,10 +36,10 @@ enum alert_level {
 
 /* Where its delivery stands. Kept by number: append only. */
 enum alert_state {
-    ALERT_KEPT = 1, /* to be read; nobody is to be told */
+    ALERT_KEPT = 1, /* to be read; not to be delivered */
     ALERT_PENDING,
     ALERT_SENT,
-    ALERT_GIVEN_UP, /* nobody took it for too long */
+    ALERT_GIVEN_UP, /* no webhook took it for too long */
     ALERT_STATES
 };
 
@@ -70,7 +70,7 @@ struct alert_rules {
     bool breaker_open;
     bool sla;
     bool start_late;
-    bool deliver;               /* somebody is to be told: new ones are pending */
+    bool deliver;               /* a webhook is to be told: new ones are pending */
     int64_t quiet_ms;           /* of one key */
     int64_t queue_age_ms;       /* the oldest that is ready waits for so long */
     uint64_t depth_warning;     /* so many wait in a queue */

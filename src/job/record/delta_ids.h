@@ -24,5 +24,5 @@ struct ids {
 void ids_add(struct ids *ids, uint64_t id);
 void ids_add_at(struct ids *ids, uint64_t id, int64_t at_ms);
 
-/* What is known when the delta is kept, if it was `ids` before. */
+/* The ids that are known when the delta is kept, if they were `ids` before. */
 struct ids delta_ids(struct ids ids, const struct delta *delta);

@@ -38,3 +38,13 @@ TEST(a_copy_has_texts_of_its_own)
     name[0] = 'x';
     assert_true(str_eq(queue.name, STR("mail")) && queue.concurrency == 3);
 }
+
+TEST(a_number_below_zero_keeps_its_sign)
+{
+    struct attempt_rec attempt = {.usage.exit_code = -1};
+    const struct field *exit_code = field_of(&attempt_fields, "exit_code");
+    assert_int_equal(field_number(exit_code, &attempt), -1);
+    field_set_number(exit_code, &attempt, INT32_MIN);
+    assert_int_equal(attempt.usage.exit_code, INT32_MIN);
+    assert_int_equal(attempt.usage.signal, 0);
+}

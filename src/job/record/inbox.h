@@ -106,7 +106,7 @@ struct permit_rec {
     uint32_t bucket;  /* of the home: inbox_home(key) */
     bool granted;
     int64_t max;  /* concurrency: of this many; rate: microseconds between two starts */
-    int64_t rank; /* who waits: the smallest is next */
+    int64_t rank; /* of those that wait the smallest is next */
     uint64_t ask; /* which request this answers: a grant of an older one counts for nothing */
     int64_t asked_ms;
 };

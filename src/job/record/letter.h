@@ -14,7 +14,7 @@ enum letter_reason {
     LETTER_EXHAUSTED,   /* all attempts that it had failed */
     LETTER_PERMANENT,   /* trying again cannot help */
     LETTER_NOT_RETRIED, /* its job retries on other classes only */
-    LETTER_QUARANTINED, /* whoever ran it was lost, too often */
+    LETTER_QUARANTINED, /* its workers were lost, too often */
     LETTER_REASONS
 };
 
@@ -38,7 +38,7 @@ struct letter_rec {
     enum failure_class class;
     uint64_t fingerprint; /* of the last attempt, */
     struct str line;      /* and the normalised line that it is made of */
-    struct str error;     /* what the execution says */
+    struct str error;     /* that of the execution */
     uint32_t attempts;
     uint32_t lost;
 };

@@ -22,7 +22,7 @@ struct job_rec {
     enum job_state state;
     struct str name; /* empty: unnamed */
     struct str queue;
-    struct str owner; /* who submitted it */
+    struct str owner; /* its submitter */
     struct str team;  /* empty: of none */
     struct str tags;  /* spec_tags_text */
     int32_t priority;
@@ -39,7 +39,7 @@ struct job_rec {
 enum origin {
     ORIGIN_ONCE,    /* the only one its job was submitted for */
     ORIGIN_SLOT,    /* a slot of its job's schedule */
-    ORIGIN_REQUEST, /* somebody asked for a run of a job that has a schedule */
+    ORIGIN_REQUEST, /* a run was requested of a job that has a schedule */
     ORIGINS
 };
 
@@ -135,10 +135,10 @@ struct attempt_rec {
 /* Keys that one holder has at a time. Kept by number: append only. */
 enum claim_kind {
     CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
-    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; no other kind
-                     * has an end, and these always have one. Its key is a hash of 128 bits, as 32
-                     * hexadecimal digits */
-    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
+    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; these always
+                     * have an end. Its key is a hash of 128 bits, as 32 hexadecimal digits */
+    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names; kept after its
+                     * success, it has an end */
     CLAIM_KINDS
 };
 
@@ -318,7 +318,7 @@ enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that th
 struct past {
     struct partition_set of;
     uint64_t after_id;
-    uint64_t to_id; /* 0: nobody wants to know */
+    uint64_t to_id; /* 0: not wanted */
     const uint64_t *stays;
     size_t stay_count;
 };
@@ -333,7 +333,7 @@ struct clock_rec {
 /* A queue that is not needed any more in the partitions that are owned. */
 struct queue_gone {
     struct str name;
-    bool settings; /* what was decided about it goes */
+    bool settings; /* its settings go */
     bool
         numbers; /* its counters there, this turn's included, move to the empty name, so that totals
                     * never fall; not when it was wanted again in the turn that deleted it */
@@ -438,7 +438,8 @@ struct delta {
     DELTA_PARTS(DELTA_MEMBER)
 #undef DELTA_MEMBER
     int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
-                            * oldest of them, CLAIM_SWEEP and twice as many as the turn took */
+                            * oldest requests, CLAIM_SWEEP and twice as many as the turn took; one
+                            * that keeps others with an end forgets as many of those */
     int64_t rejected_from_ms;
     struct past past;       /* where the forgotten executions were looked for */
     struct clock_rec clock; /* takes the place of the one that is there */
@@ -449,6 +450,16 @@ static inline bool delta_is_empty(const struct delta *d)
 #define DELTA_COUNT(one, many, type, alone) +((alone) ? d->one##_count : 0)
     return 0 DELTA_PARTS(DELTA_COUNT) == 0 && d->past.to_id == 0 && d->clock.at_ms == 0;
 #undef DELTA_COUNT
+}
+
+/* A unique key that is kept after success: such claims are swept by commits that keep others. */
+static inline bool delta_keeps_claims(const struct delta *d)
+{
+    for (size_t i = 0; i < d->claim_count; i++) {
+        if (d->claims[i].kind != CLAIM_REQUEST && d->claims[i].until_ms > 0)
+            return true;
+    }
+    return false;
 }
 
 /* Something that every server has to know: they read the settings again. */
@@ -471,23 +482,25 @@ struct store_cost {
 /* ---- what a turn must know */
 
 enum question_kind {
-    ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
-    ASK_JOB,       /* the job, and its last_exec while that is unfinished */
-    ASK_AHEAD,     /* the same, and its newest execution that is scheduled */
-    ASK_EXEC,      /* the execution, finished or not, and its job as by ASK_JOB */
-    ASK_ATTEMPT,   /* the attempt of an execution that had this token */
-    ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
-    ASK_SLOT,      /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
+    ASK_CLAIM =
+        1,       /* take this key; the answer's holder is who has it now. Where its claim has an end
+                    * that is still to come, nobody else takes or changes it during this turn */
+    ASK_JOB,     /* the job, and its last_exec while that is unfinished */
+    ASK_AHEAD,   /* the same, and its newest execution that is scheduled */
+    ASK_EXEC,    /* the execution, finished or not, and its job as by ASK_JOB */
+    ASK_ATTEMPT, /* the attempt of an execution that had this token */
+    ASK_TRAIL,   /* all that happened to a job or to an execution, finished or not */
+    ASK_SLOT,    /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
                     * slot of its schedule at or before a moment */
-    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+    ASK_DUE,     /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
-    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
+    ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
-    ASK_LIVE,      /* unfinished executions with ids above after_id that an operation takes, with
-                    * their jobs, smallest ids first; at most limit, of at most LIVE_SCAN_MAX that
-                    * are looked at */
+    ASK_LIVE,    /* unfinished executions with ids above after_id that an operation takes, with
+                  * their jobs, smallest ids first; at most limit, of at most LIVE_SCAN_MAX that
+                  * are looked at */
     ASK_OPERATIONS, /* all operations there are, oldest first */
-    ASK_OLD,        /* executions that have ended, with ids above after_id, created before until_ms,
+    ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit. A store that would rather have many go at
                     * once may leave out what was created within spare_ms before that */
     ASK_CALENDAR,   /* which unfinished jobs go by a calendar: at most limit of them, growing */
@@ -552,7 +565,7 @@ struct question {
     struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
-        struct str note;            /* ASK_CLAIM: of another holder */
+        struct str note;            /* ASK_CLAIM: of a claim that was there already */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many;
                                      * ASK_MET: the upstream of each dependency */
         size_t job_count;

@@ -7,12 +7,12 @@
 
 /* The bytes that a kind reads and writes. */
 #define KIND_BYTES(kind)                                                                           \
-    ((kind) == FIELD_TEXT                          ? sizeof(struct str)                            \
-     : (kind) == FIELD_BOOL                        ? sizeof(bool)                                  \
-     : (kind) == FIELD_U32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)                              \
-                                                   : sizeof(uint64_t))
+    ((kind) == FIELD_TEXT                                                 ? sizeof(struct str)     \
+     : (kind) == FIELD_BOOL                                               ? sizeof(bool)           \
+     : (kind) == FIELD_U32 || (kind) == FIELD_I32 || (kind) == FIELD_ENUM ? sizeof(uint32_t)       \
+                                                                          : sizeof(uint64_t))
 
-#define CHECK(type, member, column, group, kind, min, max)                                         \
+#define CHECK(type, member, column, group, kind, min, max, usual)                                  \
     static_assert(KIND_BYTES(kind) == sizeof(((struct type *)0)->member),                          \
                   #type "." #member " is not of kind " #kind);
 #define CHECK_FIELD(type, member, column, group, ...)                                              \
@@ -36,6 +36,10 @@ RECORD(sla_event, sla_event_rec, SLA_EVENT_FIELDS)
 RECORD(letter, letter_rec, LETTER_FIELDS)
 RECORD(operation, operation_rec, OPERATION_FIELDS)
 RECORD(version, version_rec, VERSION_FIELDS)
+RECORD(job_row, job_rec, JOB_ROW_FIELDS)
+RECORD(exec, exec_rec, EXEC_FIELDS)
+RECORD(attempt, attempt_rec, ATTEMPT_FIELDS)
+RECORD(dependency, dependency_rec, DEPENDENCY_FIELDS)
 RECORD(waiter, waiter_rec, WAITER_FIELDS)
 RECORD(permit, permit_rec, PERMIT_FIELDS)
 RECORD(rejected, rejected_rec, REJECTED_FIELDS)
@@ -46,7 +50,7 @@ RECORD(rejected, rejected_rec, REJECTED_FIELDS)
 #define INDEXED_KEPT_INDEXED(row) row
 #define INDEXED_KEPT_DOCUMENT(row)
 #define INDEXED_KEPT_APART(row)
-#define INDEXED_FIELD(name) {.column = #name, .group = FIELD_EDIT, .kind = FIELD_TEXT},
+#define INDEXED_FIELD(name) {.column = #name, .groups = FIELD_EDIT, .kind = FIELD_TEXT},
 #define INDEXED_ROW(name, kind, bounds, printed, kept, ...) INDEXED_KEPT_##kept(INDEXED_FIELD(name))
 
 /* With a row behind the last one, since an array cannot be empty. */

@@ -1,8 +1,9 @@
 /* record_fields.h - the fields of each record, once: see fields.h.
  *
- * Records that are not here (jobs, executions and attempts, and those that no store reads as it
- * writes them) have their columns in store/NAME/sql/columns.sql, their readers in store/sql/row.c
- * and their binding in each store. */
+ * Not here are numbers (tallies, counters), where a list costs as much as it saves, and records that
+ * no store reads as it writes them: those have their columns in store/NAME/sql/columns.sql, their
+ * readers in store/sql/row.c and their binding in each store. CONTRIBUTING.md tells what a new column
+ * of a record touches. */
 #pragma once
 #include "base/id.h"
 #include "job/record/alert.h"
@@ -154,6 +155,95 @@
     F(T, spec,        spec,          BIRTH,    F_TEXT)                                \
     F(T, payload,     payload,       BIRTH,    F_TEXT)
 
+/* Jobs as stores keep them; the fields of their documents are in job/job_fields.h. In the order of
+ * PostgreSQL's type new_job, where the first step of the trail has its place. */
+#define JOB_ROW_FIELDS(F, T)                                                          \
+    F(T, id,          id,            IN2(KEY, TOLD), F_ID)                            \
+    F(T, version,     version,       PROGRESS, F_U32_USUALLY(1))                      \
+    F(T, state,       state,         END,      F_ENUM_USUALLY(JOB_NONE + 1, JOB_STATES - 1, JOB_ACTIVE)) \
+    F(T, name,        name,          IN2(BIRTH, NULLED), F_TEXT)                      \
+    F(T, queue,       queue,         IN2(EDIT, TOLD), F_TEXT)                         \
+    F(T, owner,       owner,         IN2(BIRTH, TOLD), F_TEXT)                        \
+    F(T, team,        team,          EDIT,     F_TEXT)                                \
+    F(T, tags,        tags,          EDIT,     F_TEXT)                                \
+    F(T, priority,    priority,      IN2(PROGRESS, TOLD), F_I32_USUALLY(SPEC_PRIORITY_DEFAULT)) \
+    F(T, created_ms,  created_ms,    IN2(BIRTH, TOLD), F_MS)                          \
+    F(T, finished_ms, finished_ms,   END,      F_MS)                                  \
+    F(T, last_exec,   last_exec,     IN2(PROGRESS, TOLD), F_U64)                      \
+    F(T, changed_ms,  changed_ms,    EDIT,     F_MS)                                  \
+    F(T, trail,       trail,         IN2(TRAIL, TOLD), F_TEXT)                        \
+    F(T, spec,        spec,          IN2(DOCUMENT, TOLD), F_TEXT)                     \
+    F(T, payload,     payload,       BULK,     F_TEXT)
+
+/* In the order of PostgreSQL's types new_live, changed_live and finished, where the newest step has
+ * the place of the trail, and of its views live_rec and history_rec. A lease that is charged to
+ * another target than its job's is told apart (recharged), as is a payload of its own. */
+#define EXEC_FIELDS(F, T)                                                             \
+    F(T, id,          id,            IN3(KEY, BIRTH, TOLD), F_ID)                     \
+    F(T, job_id,      job_id,        IN2(BIRTH, TOLD), F_ID)                          \
+    F(T, queue,       queue,         IN3(BIRTH, MOVED, TOLD), F_TEXT)                 \
+    F(T, priority,    priority,      IN3(BIRTH, MOVED, TOLD), F_I32_USUALLY(SPEC_PRIORITY_DEFAULT)) \
+    F(T, retry_of,    retry_of,      IN2(BIRTH, NULLED_PG), F_U64)                    \
+    F(T, first,       first,         BIRTH,    F_BOOL_USUALLY(true))                  \
+    F(T, origin,      origin,        BIRTH,    F_ENUM_USUALLY(0, ORIGINS - 1, ORIGIN_ONCE)) \
+    F(T, slot_ms,     slot_ms,       IN3(BIRTH, MOVED, TOLD), F_MS)                   \
+    F(T, nominal_ms,  nominal_ms,    IN3(BIRTH, MOVED, NULLED_PG), F_MS)              \
+    F(T, created_ms,  created_ms,    IN2(BIRTH, TOLD), F_MS)                          \
+    F(T, state,       state,         IN2(PROGRESS, TOLD), F_ENUM(EXEC_NONE + 1, EXEC_STATES - 1)) \
+    F(T, due_ms,      due_ms,        IN2(PROGRESS, TOLD), F_MS)                       \
+    F(T, ready_ms,    ready_ms,      IN2(PROGRESS, TOLD), F_MS)                       \
+    F(T, started_ms,  started_ms,    IN2(PROGRESS, TOLD), F_MS)                       \
+    F(T, attempts,    attempts,      IN3(PROGRESS, TOLD, NULLED_PG), F_U32)           \
+    F(T, lost,        lost,          IN2(PROGRESS, NULLED_PG), F_U32)                 \
+    F(T, returned,    returned,      IN2(PROGRESS, NULLED_PG), F_U32)                 \
+    F(T, late,        late,          PROGRESS, F_BOOL)                                \
+    F(T, sla_since_ms, sla_since_ms, IN2(PROGRESS, NULLED_PG), F_MS)                  \
+    F(T, sla_extra_ms, sla_extra_ms, IN2(PROGRESS, NULLED_PG), F_RANGE(0, DURATION_MAX_MS)) \
+    F(T, sla_marks,   sla_marks,     PROGRESS, F_U32_TO(SLA_MARKS))                   \
+    F(T, token,       token,         IN2(PROGRESS, TOLD), F_U64)                      \
+    F(T, worker_id,   worker_id,     IN2(PROGRESS, TOLD), F_U64)                      \
+    F(T, effect_done, effect_done,   PROGRESS, F_BOOL)                                \
+    F(T, error,       error,         ERROR,    F_TEXT)                                \
+    F(T, trail,       trail,         IN2(TRAIL, TOLD), F_TEXT)                        \
+    F(T, finished_ms, finished_ms,   IN2(END, TOLD), F_MS)                            \
+    F(T, result,      result,        BULK,     F_TEXT)                                \
+    F(T, slot_last_ms, slot_last_ms, IN2(END, NULLED_PG), F_MS)                       \
+    F(T, slot_count,  slot_count,    IN2(END, NULLED_PG), F_U64)                      \
+    F(T, own_payload, own_payload,   FOUND,    F_BOOL)                                \
+    F(T, unseen,      unseen,        MARK,     F_U32)                                 \
+    F(T, proven,      proven,        MARK,     F_BOOL)                                \
+    F(T, charged,     charged,       ASIDE,    F_TEXT)                                \
+    F(T, payload,     payload,       ASIDE,    F_TEXT)
+
+/* What it used comes last, since an attempt that ended with its execution has that in one text
+ * (row_attempt). That one is bound by hand, where NULL stands for what most have, in each store's
+ * commit_exec.c. */
+#define ATTEMPT_FIELDS(F, T)                                                          \
+    F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
+    F(T, token,       token,         KEY,      F_U64)                                 \
+    F(T, number,      number,        BIRTH,    F_U32)                                 \
+    F(T, worker_id,   worker_id,     BIRTH,    F_U64)                                 \
+    F(T, started_ms,  started_ms,    BIRTH,    F_MS)                                  \
+    F(T, ended_ms,    ended_ms,      BIRTH,    F_MS)                                  \
+    F(T, outcome,     outcome,       BIRTH,    F_ENUM(OUTCOME_NONE + 1, OUTCOMES - 1)) \
+    F(T, error,       error,         BIRTH,    F_TEXT)                                \
+    F(T, class,       class,         BIRTH,    F_ENUM(FAILURE_NONE, FAILURE_CLASSES - 1)) \
+    F(T, fingerprint, fingerprint,   BIRTH,    F_U64)                                 \
+    F(T, tail,        tail,          BIRTH,    F_TEXT)                                \
+    F(T, usage.exit_code, exit_code, BIRTH,    F_I32)                                 \
+    F(T, usage.signal, signal,       BIRTH,    F_I32)                                 \
+    F(T, usage.cpu_ms, cpu_ms,       BIRTH,    F_I64)                                 \
+    F(T, usage.peak_memory_bytes, peak_memory_bytes, BIRTH, F_I64)                    \
+    F(T, usage.output_bytes, output_bytes, BIRTH, F_I64)                              \
+    F(T, usage.dropped_bytes, dropped_bytes, BIRTH, F_I64)                            \
+    F(T, usage.log_seq, log_seq,     BIRTH,    F_U64)
+
+#define DEPENDENCY_FIELDS(F, T)                                                       \
+    F(T, upstream,    upstream,      KEY,      F_ID)                                  \
+    F(T, dependant,   dependant,     KEY,      F_ID)                                  \
+    F(T, type,        type,          BIRTH,    F_ENUM(DEPENDS_SUCCESS, DEPENDS_TYPES - 1)) \
+    F(T, state,       state,         PROGRESS, F_ENUM(DEPENDENCY_WAITING, DEPENDENCY_STATES - 1))
+
 #define WAITER_FIELDS(F, T)                                                           \
     F(T, upstream,    upstream,      KEY,      F_ID)                                  \
     F(T, exec_id,     exec_id,       KEY,      F_ID)                                  \
@@ -193,6 +283,10 @@ extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
 extern const struct fields version_fields;
+extern const struct fields job_row_fields;
+extern const struct fields exec_fields;
+extern const struct fields attempt_fields;
+extern const struct fields dependency_fields;
 extern const struct fields waiter_fields;
 extern const struct fields permit_fields;
 extern const struct fields rejected_fields;

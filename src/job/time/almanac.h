@@ -29,7 +29,7 @@ struct almanac {
 /* One of those that a job goes by. */
 struct almanac_use {
     struct str name;
-    const struct almanac *almanac; /* NULL: nobody can read it */
+    const struct almanac *almanac; /* NULL: it cannot be read */
     enum calendar_policy policy;
 };
 

@@ -111,11 +111,15 @@ enum rc calendar_add_moments(struct calendar_draft *draft, struct calendar_span 
 enum rc calendar_add_rule(struct calendar_draft *draft, const struct calendar_rule *rule,
                           struct err *err)
 {
-    assert(rule->length_s > 0 && rule->interval > 0);
+    assert(rule->length_s > 0 && rule->length_s <= CALENDAR_RULE_S_MAX && rule->interval > 0);
     if (draft->rules.len == CALENDAR_RULES_MAX)
         return err_set(err, RC_TOO_LARGE, "a calendar has at most %d entries that come again",
                        CALENDAR_RULES_MAX);
+    if (rule->except_count > CALENDAR_EXCEPTIONS_MAX - draft->except_count)
+        return err_set(err, RC_TOO_LARGE, "a calendar has at most %d exceptions from its rules",
+                       CALENDAR_EXCEPTIONS_MAX);
     TRY(count_entry(draft, err));
+    draft->except_count += rule->except_count;
     *VEC_PUSH(draft->arena, &draft->rules) = *rule;
     return RC_OK;
 }
@@ -285,16 +289,40 @@ static struct calendar_table copy_table(const struct calendar_table *table, stru
     return (struct calendar_table){spans, table->count};
 }
 
+/* A zone of a calendar's own is copied with the first of the rules that go by it. */
+static const struct zone *copy_zone(const struct calendar *from, size_t rule,
+                                    const struct calendar_rule *copies, struct arena *arena)
+{
+    for (size_t i = 0; i < rule; i++) {
+        if (from->rules[i].zone == from->rules[rule].zone)
+            return copies[i].zone;
+    }
+    return zone_copy(from->rules[rule].zone, arena);
+}
+
+static const struct calendar_rule *copy_rules(const struct calendar *from, struct arena *arena)
+{
+    struct calendar_rule *rules = ARENA_ARRAY(arena, struct calendar_rule, from->rule_count);
+    for (size_t i = 0; i < from->rule_count; i++) {
+        const struct calendar_rule *rule = &from->rules[i];
+        int64_t *except = ARENA_ARRAY(arena, int64_t, rule->except_count);
+        if (rule->except_count > 0)
+            memcpy(except, rule->except, rule->except_count * sizeof *except);
+        rules[i] = *rule;
+        rules[i].except = except;
+        if (rule->owns_zone)
+            rules[i].zone = copy_zone(from, i, rules, arena);
+    }
+    return rules;
+}
+
 struct calendar calendar_copy(const struct calendar *calendar, struct arena *arena)
 {
-    struct calendar_rule *rules = ARENA_ARRAY(arena, struct calendar_rule, calendar->rule_count);
-    if (calendar->rule_count > 0)
-        memcpy(rules, calendar->rules, calendar->rule_count * sizeof *rules);
     return (struct calendar){
         .local = copy_table(&calendar->local, arena),
         .moments = copy_table(&calendar->moments, arena),
         .weekly = copy_table(&calendar->weekly, arena),
-        .rules = rules,
+        .rules = copy_rules(calendar, arena),
         .rule_count = calendar->rule_count,
     };
 }

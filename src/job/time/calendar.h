@@ -21,7 +21,8 @@
 enum {
     CALENDAR_ENTRIES_MAX = 10000,
     CALENDAR_RULES_MAX =
-        1000,                /* of the entries; each of them costs a step whenever somebody asks */
+        1000, /* of the entries; each of them costs a step whenever somebody asks */
+    CALENDAR_EXCEPTIONS_MAX = 10000, /* days on which a rule has none, of all rules together */
     CALENDAR_CHAIN_MAX = 64, /* entries that follow one another without a pause, seen at once */
 };
 
@@ -61,6 +62,7 @@ struct calendar_draft {
     VEC(struct calendar_span) weekly;
     VEC(struct calendar_rule) rules;
     size_t entry_count;
+    size_t except_count;
 };
 
 /* All of these: RC_TOO_LARGE when there are too many entries. Spans must not be empty. */
@@ -82,5 +84,5 @@ enum rc calendar_add_window(struct calendar_draft *draft, struct str from, struc
 
 /* Sorts and joins. The calendar lives in the draft's arena. */
 struct calendar calendar_make(struct calendar_draft *draft);
-/* The same in another arena: without what it was made of. */
+/* The same in another arena, zones that were made for it included: without what it was made of. */
 struct calendar calendar_copy(const struct calendar *calendar, struct arena *arena);

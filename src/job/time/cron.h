@@ -41,7 +41,7 @@ struct cron {
 
 struct cron_options {
     bool seconds;    /* six fields, the first one is seconds */
-    struct str name; /* of the job; what H depends on */
+    struct str name; /* of the job; H depends on it */
 };
 
 /* ret_zone is what CRON_TZ= says, a part of text; empty without it. RC_INVALID with the field and

@@ -74,6 +74,43 @@ enum rc ical_next(struct ical_source *source, struct ical_line *ret_line, bool *
                    ret_line->number);
 }
 
+bool ical_is(const struct ical_line *line, const char *name)
+{
+    return str_eq_nocase(line->name, str_c(name));
+}
+
+bool ical_is_begin(const struct ical_line *line, const char *component)
+{
+    return ical_is(line, "BEGIN") &&
+           (component == NULL || str_eq_nocase(line->value, str_c(component)));
+}
+
+bool ical_is_end(const struct ical_line *line)
+{
+    return ical_is(line, "END");
+}
+
+enum rc ical_fail_end(const struct ical_source *source, struct err *err)
+{
+    return err_set(err, RC_INVALID, "line %zu: the file ends before its END:VCALENDAR",
+                   source->line);
+}
+
+enum rc ical_skip(struct ical_source *source, struct err *err)
+{
+    struct ical_line line;
+    bool more;
+    for (size_t depth = 1; depth > 0;) {
+        if (ical_next(source, &line, &more, NULL) != RC_OK)
+            continue; /* of no interest either */
+        if (!more)
+            return ical_fail_end(source, err);
+        depth += ical_is_begin(&line, NULL);
+        depth -= ical_is_end(&line);
+    }
+    return RC_OK;
+}
+
 struct str ical_param(const struct ical_line *line, struct str name)
 {
     struct str rest = line->params;

@@ -1,7 +1,6 @@
-/* ical_value.h - times, durations and recurrence rules as iCalendar writes them. For
- * `job/time/ical.c`. */
+/* ical_value.h - times, durations and offsets as iCalendar writes them. For `job/time/ical*.c`. */
 #pragma once
-#include "job/time/calendar_rule.h"
+#include "base/str.h"
 
 enum ical_kind {
     ICAL_DATE,     /* 20261225 */
@@ -16,17 +15,7 @@ struct ical_time {
 };
 
 bool ical_time_parse(struct str text, struct ical_time *ret_time);
-/* "P1DT12H", "PT30M", "P2W"; below ten years. */
+/* "P1DT12H", "PT30M", "P2W"; at most ten years. */
 bool ical_duration_parse(struct str text, int64_t *ret_s);
-
-/* A rule as it is written; zone, start and length are for the caller to say. */
-struct ical_rule {
-    struct calendar_rule rule; /* last_s is not set */
-    uint32_t count;            /* 0: not said */
-    bool has_until;
-    struct ical_time until;
-};
-
-/* start is DTSTART: what the rule leaves open is taken from there. */
-enum rc ical_rule_parse(struct str text, const struct ical_time *start, struct ical_rule *ret_rule,
-                        struct err *err);
+/* "+0100", "-033000": how far clocks are ahead of UTC. */
+bool ical_offset_parse(struct str text, int32_t *ret_s);

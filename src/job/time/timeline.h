@@ -59,7 +59,7 @@ struct timeline {
     uint32_t samples; /* 0: there is none */
     int64_t first_us;
     int64_t since_us;
-    /* what was accepted since the start */
+    /* the samples accepted since the start */
     int64_t stepped_us; /* all steps added up */
     int64_t shaken_ms;  /* wall time of the newest event that deletions wait behind; 0: none */
     struct timeline_steps steps;

@@ -3,6 +3,15 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+struct zone *zone_new(int32_t first_offset_s)
+{
+    struct zone *zone = MEM_NEW(struct zone);
+    zone->first_offset_s = first_offset_s;
+    zone->cycle_from_s = ZONE_EVER_S;
+    return zone;
+}
 
 void zone_free(struct zone *zone)
 {
@@ -11,6 +20,20 @@ void zone_free(struct zone *zone)
     free(zone->at_s);
     free(zone->offset_s);
     free(zone);
+}
+
+const struct zone *zone_copy(const struct zone *zone, struct arena *arena)
+{
+    struct zone *copy = ARENA_NEW(arena, struct zone);
+    *copy = *zone;
+    copy->cap = zone->count;
+    copy->at_s = ARENA_ARRAY(arena, int64_t, zone->count);
+    copy->offset_s = ARENA_ARRAY(arena, int32_t, zone->count);
+    if (zone->count > 0) {
+        memcpy(copy->at_s, zone->at_s, zone->count * sizeof *zone->at_s);
+        memcpy(copy->offset_s, zone->offset_s, zone->count * sizeof *zone->offset_s);
+    }
+    return copy;
 }
 
 const struct zone *zone_utc(void)

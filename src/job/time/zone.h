@@ -1,7 +1,7 @@
 /* zone.h - a time zone: what clocks on the wall show, and when they are changed.
  *
  * A zone is read from the bytes of a TZif file (RFC 9636, versions 1 to 4), as the system keeps
- * them below /usr/share/zoneinfo; who finds and reads the file is another's business
+ * them below /usr/share/zoneinfo; finding and reading the file is another's business
  * (`loop/zones.h`). Its footer, a rule in POSIX form, is worked out for one cycle of the calendar
  * (400 years), which then repeats: so the year 2500 is looked up as the year 2026 is, in one table.
  *
@@ -13,7 +13,7 @@
  * A zone does not change once it is made, and may be read by many threads. Leap seconds are not
  * counted, as everywhere outside the `right/` files, which are refused. */
 #pragma once
-#include "base/str.h"
+#include "base/arena.h"
 
 #define ZONE_MIN_S (-INT64_C(62167219200)) /* 0000-01-01T00:00:00Z */
 #define ZONE_MAX_S INT64_C(253402300800)   /* 10000-01-01T00:00:00Z: here zones and schedules end */
@@ -30,6 +30,8 @@ struct zone;
 /* RC_CORRUPT, and what is wrong, unless the bytes are a whole TZif file without leap seconds. */
 enum rc zone_parse(struct str bytes, struct zone **ret_zone, struct err *err);
 void zone_free(struct zone *zone);
+/* One that lives in the arena, and is not freed. */
+const struct zone *zone_copy(const struct zone *zone, struct arena *arena);
 
 /* The zone without any changes, which needs no file. Never freed. */
 const struct zone *zone_utc(void);

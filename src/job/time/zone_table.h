@@ -17,6 +17,8 @@ struct zone {
     int64_t cycle_from_s;
 };
 
+/* One without changes yet, which does not repeat. */
+struct zone *zone_new(int32_t first_offset_s);
 /* The offset is offset_s from at_s on, which is not before the last change. A second change at the
  * same moment replaces the first; one to the offset that is there already is none. */
 void zone_add(struct zone *zone, int64_t at_s, int32_t offset_s);

@@ -156,7 +156,6 @@ static enum rc take_footer(struct str *rest, struct zone_rule *ret_rule, struct 
 static void build(struct zone *zone, const struct block *b, const struct zone_rule *rule)
 {
     int64_t after_s = date_to_days(RULE_FROM_YEAR, 1, 1) * 86400;
-    zone->cycle_from_s = ZONE_EVER_S;
     add_changes(zone, b);
     /* Changes of the name only are not in the table, but the rule still begins behind them. */
     if (b->counts.times > 0)
@@ -185,7 +184,7 @@ enum rc zone_parse(struct str bytes, struct zone **ret_zone, struct err *err)
     TRY(check_block(&block, err));
     if (version != 0)
         TRY(take_footer(&rest, &rule, err));
-    struct zone *zone = MEM_NEW(struct zone);
+    struct zone *zone = zone_new(0);
     build(zone, &block, &rule);
     *ret_zone = zone;
     return RC_OK;

@@ -50,7 +50,7 @@ struct delivery {
 struct alert_sender {
     struct server *server;
     struct thread *thread;
-    struct mailbox *box; /* nobody writes: it is closed to end the thread */
+    struct mailbox *box; /* always empty: it is closed to end the thread */
     struct reader *reader;
     struct arena arena;    /* of one look */
     struct map deliveries; /* alert id -> struct delivery, owned; those that are pending */
@@ -58,7 +58,7 @@ struct alert_sender {
     const char *webhooks[WEBHOOKS_MAX];
     unsigned webhook_count;
     unsigned char secret[SECRET_BYTES];
-    atomic_bool stopping; /* what is left waits for the next start */
+    atomic_bool stopping; /* remaining alerts wait for the next start */
 };
 
 /* ---- the secret */
@@ -73,7 +73,7 @@ static enum rc make_secret(const char *dir, struct err *err)
     return file_write_secret(dir, SECRET_FILE, str_c(text), err);
 }
 
-/* Also what is left of one whose writing was cut short: nobody has ever been told it. */
+/* Also the rest of one whose writing was cut short: it was never told. */
 static bool is_missing(enum rc read, struct str text)
 {
     size_t whole = strlen(SECRET_PREFIX) +
@@ -152,7 +152,7 @@ static bool post_one(struct alert_sender *h, const struct alert_rec *alert, unsi
         log_warn("an alert could not be sent", "alert", id, "webhook", number, "error", err.text,
                  NULL);
     else if (status < 200 || status > 299)
-        log_warn("an alert was not taken", "alert", id, "webhook", number, NULL);
+        log_warn("a webhook did not take an alert", "alert", id, "webhook", number, NULL);
     return status >= 200 && status <= 299;
 }
 
@@ -202,7 +202,7 @@ static void deliver(struct alert_sender *h, const struct alert_rec *alert, unsig
         end(h, d, ALERT_GIVEN_UP);
 }
 
-/* What a turn has marked is no longer pending, and of no more interest. */
+/* Alerts that a turn has marked are no longer pending, and of no more interest. */
 static void forget_marked(struct alert_sender *h, const struct alert_page *page)
 {
     struct map still = {0};

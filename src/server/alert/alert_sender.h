@@ -2,9 +2,9 @@
  *
  * A thread that reads the alerts which are pending and posts each to every address of
  * `alert_webhooks`, signed as the Standard Webhooks specification has it (webhook-id,
- * webhook-timestamp, webhook-signature, with the secret of webhook.key in the data directory).
- * What is not taken is tried again, at growing intervals, for a day. An alert is marked as sent by
- * a turn; when the server dies before that, it is sent again with the same webhook-id. */
+ * webhook-timestamp, webhook-signature, with the secret of webhook.key in the data directory). An
+ * alert that was not taken is sent again, at growing intervals, for a day. An alert is marked as
+ * sent by a turn; when the server dies before that, it is sent again with the same webhook-id. */
 #pragma once
 #include "server/call/context.h"
 

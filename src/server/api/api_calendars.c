@@ -17,6 +17,7 @@ static bool read_name(struct request *r, struct str *ret_name)
 /* What the server has read of it, between the steps. */
 struct putting {
     struct almanac almanac;
+    struct ical_facts facts;
 };
 
 static void answer_put(struct request *r)
@@ -31,7 +32,9 @@ static void answer_put(struct request *r)
         .changed_by = r->cmd.actor,
     };
     struct json_writer w = request_writer(r);
-    calendar_rec_print(&w, &rec);
+    calendar_rec_print(&w, &rec, &put->facts);
+    if (rec.version == 1)
+        r->form.location = r->http->path;
     request_answer_body(r, rec.version == 1 ? 201 : 200);
 }
 
@@ -45,7 +48,7 @@ static void put_document(struct request *r, const struct json *doc)
                         CALENDAR_DOCUMENT_BYTES_MAX);
         return;
     }
-    if (calendar_parse(doc, &zones, r->arena, &put->almanac, &errors) != RC_OK) {
+    if (calendar_parse(doc, &zones, r->arena, &put->almanac, &put->facts, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;
     }
@@ -121,12 +124,17 @@ void api_calendar_delete(struct request *r)
 static void look_calendar(struct request *r, struct reader *reader)
 {
     const struct str *name = r->own;
+    const struct ical_zones zones = {.find = rules_zone, .arg = r->server->zones};
     struct calendar_rec rec;
+    struct almanac almanac;
+    struct ical_facts facts = {0};
     r->rc = reader->ops->calendar(reader, *name, r->arena, &rec, &r->err);
     if (r->rc != RC_OK)
         return;
+    /* One that cannot be read any more is shown nevertheless: by it one sees why. */
+    (void)calendar_read(rec.document, &zones, r->arena, &almanac, &facts, NULL);
     struct json_writer w = JSON_WRITER(&r->body);
-    calendar_rec_print(&w, &rec);
+    calendar_rec_print(&w, &rec, &facts);
 }
 
 void api_calendar(struct request *r)
@@ -150,7 +158,7 @@ static void look_calendars(struct request *r, struct reader *reader)
     json_key(&w, "calendars");
     json_open_array(&w);
     for (size_t i = 0; i < count; i++)
-        calendar_rec_print(&w, &calendars[i]);
+        calendar_rec_print(&w, &calendars[i], NULL);
     json_close_array(&w);
     json_close(&w);
 }

@@ -8,6 +8,7 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
 #include "server/api/job_edit.h"
+#include "server/api/job_names.h"
 #include "server/api/job_view.h"
 #include "server/cluster/forward.h"
 #include "wire/json/fields.h"
@@ -40,7 +41,7 @@ struct edit_call {
 
 /* ---- what the call says */
 
-/* A version in quotes, as ETag gives it, or an asterisk. */
+/* A version in quotes, with or without the hash that ETag puts behind it, or an asterisk. */
 static bool read_match(struct request *r, struct edit_call *call)
 {
     struct field_errors errors = {0};
@@ -64,7 +65,7 @@ static bool read_match(struct request *r, struct edit_call *call)
         return false;
     }
     call->has_version = true;
-    if (!str_to_u64(tag, &call->version))
+    if (!str_to_u64(str_cut(&tag, '.'), &call->version))
         call->version = 0;
     return true;
 }
@@ -126,26 +127,13 @@ static bool read_dry_run(struct request *r, struct edit_call *call)
 
 /* ---- reading the job */
 
-/* The unfinished job of this name; 0: there is none. */
+/* The job that the name means; *ret_id 0: there is none. */
 static enum rc find_named(struct request *r, struct reader *reader, struct str name,
                           uint64_t *ret_id)
 {
-    static const enum job_state states[] = {JOB_ACTIVE, JOB_PAUSED};
     *ret_id = 0;
-    for (size_t i = 0; i < COUNT_OF(states); i++) {
-        struct filter filter = {.state = states[i], .name = name};
-        struct page page = {.limit = 1};
-        struct job_page found;
-        do {
-            TRY(reader->ops->jobs(reader, &filter, &page, r->arena, &found, &r->err));
-            page.before = found.next;
-        } while (found.count == 0 && page.before != 0);
-        if (found.count > 0) {
-            *ret_id = found.jobs[0].id;
-            return RC_OK;
-        }
-    }
-    return RC_OK;
+    enum rc rc = reader->ops->find_named(reader, name, ret_id, &r->err);
+    return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
 static enum rc read_rest(struct request *r, struct reader *reader, struct edit_call *call)
@@ -307,6 +295,11 @@ static void answer_created(struct request *r)
     }
 }
 
+static void submit_new(struct request *r)
+{
+    request_to_turn_refusable(r, CMD_SUBMIT, answer_created);
+}
+
 static void create(struct request *r)
 {
     struct edit_call *call = r->own;
@@ -328,7 +321,7 @@ static void create(struct request *r)
             unique->on_conflict = CONFLICT_REJECT;
         r->cmd.submit.items = &call->edit.item;
         r->cmd.submit.count = 1;
-        request_to_turn_refusable(r, CMD_SUBMIT, answer_created);
+        job_names_resolve(r, submit_new);
     }
 }
 

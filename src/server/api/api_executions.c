@@ -1,5 +1,6 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
+#include "server/api/job_view.h"
 #include "server/turn/idempotency.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
@@ -12,16 +13,19 @@ static void look_execution(struct request *r, struct reader *reader)
     struct attempt_rec *attempts;
     size_t count;
     struct sla_page page;
+    struct str name;
     r->rc =
         reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count, &r->err);
     if (r->rc == RC_OK)
         r->rc = reader->ops->sla_events(reader, exec.job_id, exec.id,
                                         &(struct page){.limit = SLA_EVENTS_SHOWN_MAX}, r->arena,
                                         &page, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = exec_names_read(reader, &exec, 1, r->arena, &name, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
-    exec_print(&w, &exec, attempts, count, page.events, page.count);
+    exec_print(&w, &exec, name, attempts, count, page.events, page.count);
 }
 
 void api_execution(struct request *r)
@@ -57,9 +61,18 @@ void api_execution_cancel(struct request *r)
         request_to_turn(r, answer_cancelled);
 }
 
+/* Of what was made. */
+static struct json_writer begin_created(struct request *r)
+{
+    char id[ID_TEXT_MAX];
+    r->form.location =
+        request_location(r, "executions", id_format(id, ID_EXEC, r->cmd.reply.exec_id));
+    return begin_answer(r);
+}
+
 static void answer_retried(struct request *r)
 {
-    struct json_writer w = begin_answer(r);
+    struct json_writer w = begin_created(r);
     json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
     json_close(&w);
     request_answer_body(r, 201);
@@ -101,7 +114,7 @@ void api_retry(struct request *r)
 
 static void answer_triggered(struct request *r)
 {
-    struct json_writer w = begin_answer(r);
+    struct json_writer w = begin_created(r);
     json_close(&w);
     request_answer_body(r, 201);
 }

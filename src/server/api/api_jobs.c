@@ -1,5 +1,6 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
+#include "server/api/job_names.h"
 #include "server/api/job_view.h"
 #include "server/cluster/forward.h"
 #include "server/turn/idempotency.h"
@@ -29,6 +30,11 @@ static void answer_created(struct request *r)
     request_answer_body(r, item->existing ? 200 : 201);
 }
 
+static void submit_one(struct request *r)
+{
+    request_to_turn(r, answer_created);
+}
+
 void api_job_create(struct request *r)
 {
     struct json doc;
@@ -54,7 +60,7 @@ void api_job_create(struct request *r)
     r->own = spec;
     r->cmd.submit.items = item;
     r->cmd.submit.count = 1;
-    request_to_turn(r, answer_created);
+    job_names_resolve(r, submit_one);
 }
 
 /* ---- batch */
@@ -174,6 +180,11 @@ static const struct json *batch_jobs(struct request *r, const struct json *doc)
     return jobs;
 }
 
+static void submit_batch(struct request *r)
+{
+    request_to_turn(r, answer_batch);
+}
+
 void api_job_batch(struct request *r)
 {
     struct json doc;
@@ -192,7 +203,7 @@ void api_job_batch(struct request *r)
     if (r->cmd.submit.count == 0)
         answer_batch(r);
     else
-        request_to_turn(r, answer_batch);
+        job_names_resolve(r, submit_batch);
 }
 
 /* ---- one job */

@@ -54,7 +54,7 @@ static void read_filter(struct request *r, struct letter_filter *f, struct field
 }
 
 /* A cursor is the last place and a hash of the filter it belongs to. */
-static uint64_t filter_hash(const struct letter_filter *f)
+static uint64_t cursor_hash(const struct letter_filter *f)
 {
     const int64_t numbers[] = {f->class, (int64_t)f->fingerprint, (int64_t)f->job_id,
                                f->died_after_ms, f->died_before_ms};
@@ -86,7 +86,7 @@ static void put_cursor(struct json_writer *w, const struct letter_call *call,
     }
     id_format(cursor, "", (uint64_t)next.died_ms);
     id_format(cursor + ID_DIGITS, "", next.exec_id);
-    id_format(cursor + 2 * ID_DIGITS, "", filter_hash(&call->filter));
+    id_format(cursor + 2 * ID_DIGITS, "", cursor_hash(&call->filter));
     json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
 }
 
@@ -145,7 +145,7 @@ void api_letters(struct request *r)
     read_filter(r, &call->filter, &errors);
     request_page(r, &errors);
     if (http_request_param(r->http, STR("cursor"), &text) &&
-        !parse_cursor(text, filter_hash(&call->filter), &call->before))
+        !parse_cursor(text, cursor_hash(&call->filter), &call->before))
         field_error(&errors, r->arena, STR("cursor"),
                     "is not a next_cursor of a list with these filters");
     if (errors.count > 0)
@@ -214,7 +214,7 @@ static void look_letter(struct request *r, struct reader *reader)
     json_open(&w);
     letter_print_fields(&w, &letter);
     json_key(&w, "execution");
-    exec_print(&w, &exec, attempts, count, told.events, told.count);
+    exec_print(&w, &exec, letter.name, attempts, count, told.events, told.count);
     json_close(&w);
 }
 

@@ -1,6 +1,7 @@
 /* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
 #include "base/vec.h"
 #include "base/when.h"
+#include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_view.h"
 #include "wire/message/alert_json.h"
@@ -25,34 +26,15 @@ static void look_list(struct request *r, struct reader *reader);
 
 /* ---- parameters */
 
-static bool parse_status(const struct list_kind *kind, struct str text, uint32_t *ret_state)
-{
-    enum job_state job;
-    enum exec_state exec;
-    if (kind->counter == COUNTER_JOBS && job_state_parse(text, &job))
-        *ret_state = job;
-    else if (kind->counter == COUNTER_EXECS && exec_state_parse(text, &exec))
-        *ret_state = exec;
-    else
-        return false;
-    return true;
-}
-
 /* 0 would be no filter at all; both are ids that no job has. */
 static void only_of(struct filter *f, uint64_t job_id)
 {
     f->job_id = job_id == 0 ? 1 : job_id;
 }
 
-/* Filters by fields of a job that are columns of its record. */
-static void read_columns(struct request *r)
+static enum filter_of filter_of(const struct list_kind *kind)
 {
-    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
-        struct str text;
-        if (!filter_column_is_indexed(i) &&
-            http_request_param(r->http, job_fields[filter_columns[i].field].key, &text))
-            filter_column_set(&r->list.filter, i, text);
-    }
+    return kind->counter == COUNTER_JOBS ? FILTER_OF_JOBS : FILTER_OF_EXECS;
 }
 
 /* False when no index has it. A job without the field is in none. */
@@ -67,65 +49,45 @@ static bool set_indexed(struct filter *f, enum job_field_id id, struct str value
     return true;
 }
 
-/* Filters by the other fields, as its document has them. */
-static void read_document(struct request *r, struct field_errors *errors)
+/* A field that the filter does not read by itself: its value as documents have it. False: it is no
+ * field. */
+static bool read_field(struct request *r, struct str name, struct str text,
+                       struct field_errors *errors)
 {
-    VEC(struct filter_value) values = {0};
     for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
-        struct str text;
         if (job_fields[i].filter == JOB_FILTER_NO || job_fields[i].kept == JOB_KEPT_COLUMN ||
-            !http_request_param(r->http, job_fields[i].key, &text))
+            !str_eq(job_fields[i].key, name))
             continue;
         struct str value = spec_filter_value((enum job_field_id)i, text, r->arena, errors);
-        if (set_indexed(&r->list.filter, (enum job_field_id)i, value))
-            continue;
-        *VEC_PUSH(r->arena, &values) = (struct filter_value){job_fields[i].key, value};
+        if (!set_indexed(&r->list.filter, (enum job_field_id)i, value))
+            filter_add_document(&r->list.filter, job_fields[i].key, value, r->arena);
+        return true;
     }
-    r->list.filter.document = values.items;
-    r->list.filter.document_count = values.len;
+    return false;
 }
 
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
-    struct filter *f = &r->list.filter;
-    struct str text;
+    struct str rest = r->http->query;
+    struct str name;
+    struct str value;
     struct err err;
-    read_columns(r);
-    read_document(r, errors);
-    (void)http_request_param(r->http, STR("owner"), &f->owner);
-    (void)http_request_param(r->http, STR("tag"), &f->tag);
-    if (f->tag.len > 0 && str_index(f->tag, ':') == f->tag.len)
-        field_error(errors, r->arena, STR("tag"), "must be key:value");
-    if (http_request_param(r->http, STR("status"), &text) && !parse_status(kind, text, &f->state))
-        field_error(errors, r->arena, STR("status"), "'%.*s' is not a status", STR_ARG(text));
-    if (http_request_param(r->http, STR("job"), &text)) {
-        if (id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
-            field_error(errors, r->arena, STR("job"), "%s", err.text);
-        only_of(f, f->job_id);
+    while (request_next_param(r, &rest, &name, &value)) {
+        enum rc rc = filter_set(&r->list.filter, filter_of(kind), name, value, r->arena, &err);
+        if (rc == RC_INVALID)
+            field_error(errors, r->arena, name, "%s", err.text);
+        else if (rc == RC_NOT_FOUND)
+            (void)read_field(r, name, value, errors);
     }
-    request_bound(r, "created_after", &f->created_after_ms, errors);
-    request_bound(r, "created_before", &f->created_before_ms, errors);
-}
-
-/* A filter that does not restrict adds nothing, so cursors outlive the arrival of filters. */
-static uint64_t hash_text(uint64_t hash, struct str key, struct str text)
-{
-    return text.len == 0 ? hash : (hash * 31 + str_hash(key)) * 31 + str_hash(text);
+    if (errors->count == 0 && filter_check(&r->list.filter, &name, &err) != RC_OK)
+        field_error(errors, r->arena, name, "%s", err.text);
 }
 
 /* A cursor is the last id and a hash of the filter it belongs to. */
-static uint64_t filter_hash(const struct list_kind *kind, const struct filter *f)
+static uint64_t cursor_hash(const struct list_kind *kind, const struct filter *f)
 {
-    const int64_t numbers[] = {f->state, (int64_t)f->job_id, f->created_after_ms,
-                               f->created_before_ms, kind->counter};
-    uint64_t hash = str_hash(str_of((const char *)numbers, sizeof numbers));
-    for (size_t i = 0; i < FILTER_COLUMNS; i++)
-        hash = hash_text(hash, job_fields[filter_columns[i].field].key, filter_column_text(f, i));
-    for (size_t i = 0; i < f->document_count; i++)
-        hash = hash_text(hash, f->document[i].key, f->document[i].value);
-    hash = hash_text(hash, STR("owner"), f->owner);
-    hash = hash_text(hash, STR("tag"), f->tag);
+    uint64_t hash = filter_hash(f, filter_of(kind));
     return hash >> 1; /* as every id, without the top bit */
 }
 
@@ -142,7 +104,7 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
     struct str text;
     request_page(r, errors);
     if (http_request_param(r->http, STR("cursor"), &text) &&
-        !parse_cursor(text, filter_hash(kind, &r->list.filter), &r->list.page.before))
+        !parse_cursor(text, cursor_hash(kind, &r->list.filter), &r->list.page.before))
         field_error(errors, r->arena, STR("cursor"),
                     "is not a next_cursor of a list with these filters");
 }
@@ -152,11 +114,7 @@ static void read_page(struct request *r, const struct list_kind *kind, struct fi
 static void add_total(struct request *r, const struct counter *c, const struct list_kind *kind)
 {
     const struct filter *f = &r->list.filter;
-    bool running = kind->counter == COUNTER_EXECS && f->state == EXEC_RUNNING;
-    bool state_fits =
-        f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
-    bool queue_fits = f->queue.len == 0 || str_eq(f->queue, c->queue);
-    if (c->kind == kind->counter && state_fits && queue_fits)
+    if (c->kind == kind->counter && filter_has_state(f, c->state) && filter_has_queue(f, c->queue))
         r->list.total += c->value;
 }
 
@@ -175,23 +133,40 @@ static bool has_forgotten(const struct stats_view *stats, const struct list_kind
 /* Counters are kept by state and queue. */
 static bool is_counted(const struct filter *f)
 {
-    size_t bytes = f->owner.len + f->tag.len;
-    for (size_t i = 0; i < FILTER_COLUMNS; i++)
-        bytes += filter_columns[i].field == JOB_FIELD_queue ? 0 : filter_column_text(f, i).len;
-    return bytes == 0 && f->document_count == 0 && f->job_id == 0 && f->created_after_ms == 0 &&
-           f->created_before_ms == 0;
+    struct filter rest = *f;
+    rest.states = 0;
+    rest.queue = (struct str){0};
+    return filter_is_empty(&rest);
+}
+
+static void add_totals(struct request *r, const struct stats_view *stats)
+{
+    const struct list_kind *kind = r->own;
+    const struct filter *f = &r->list.filter;
+    r->list.total = 0;
+    r->list.as_of_ms = clock_wall_ms();
+    for (size_t i = 0; i < stats->counter_count; i++)
+        add_total(r, &stats->counters[i], kind);
+    r->list.total_is_estimate = !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
 }
 
 static void count_then_look(struct request *r)
 {
-    const struct list_kind *kind = r->own;
-    const struct filter *f = &r->list.filter;
-    const struct stats_view *stats = &r->cmd.reply.stats;
-    r->list.total = 0;
-    for (size_t i = 0; i < stats->counter_count; i++)
-        add_total(r, &stats->counters[i], kind);
-    r->list.total_is_estimate = !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
+    add_totals(r, &r->cmd.reply.stats);
     request_to_query(r, look_list);
+}
+
+/* Among several servers the engine knows its own part only, and the store all. */
+static void count_and_look(struct request *r, struct reader *reader)
+{
+    struct stats_view stats = {0};
+    struct counter *counters;
+    r->rc = reader->ops->counters(reader, r->arena, &counters, &stats.counter_count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    stats.counters = counters;
+    add_totals(r, &stats);
+    look_list(r, reader);
 }
 
 /* ---- printing; on a query thread */
@@ -204,7 +179,7 @@ static void put_cursor(const struct request *r, struct json_writer *w, uint64_t 
         return;
     }
     id_format(cursor, "", next);
-    id_format(cursor + ID_DIGITS, "", filter_hash(r->own, &r->list.filter));
+    id_format(cursor + ID_DIGITS, "", cursor_hash(r->own, &r->list.filter));
     json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
 }
 
@@ -224,6 +199,7 @@ static void look_list(struct request *r, struct reader *reader)
     if (r->list.total >= 0) {
         json_put_int(&w, "total", r->list.total);
         json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+        json_put_when(&w, "as_of", r->list.as_of_ms);
     }
     json_close(&w);
 }
@@ -233,11 +209,10 @@ static enum rc print_jobs(struct request *r, struct reader *reader, struct json_
 {
     struct job_page page;
     TRY(store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
-    for (size_t i = 0; i < page.count; i++) {
-        struct job_view view;
-        TRY(job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err));
-        job_print_short(w, &page.jobs[i], &view);
-    }
+    struct job_view *views = ARENA_ARRAY(r->arena, struct job_view, page.count + 1);
+    TRY(job_views_read_short(reader, page.jobs, page.count, r->arena, views, &r->err));
+    for (size_t i = 0; i < page.count; i++)
+        job_print_short(w, &page.jobs[i], &views[i]);
     *ret_next = page.next;
     return RC_OK;
 }
@@ -246,9 +221,11 @@ static enum rc print_execs(struct request *r, struct reader *reader, struct json
                            uint64_t *ret_next)
 {
     struct exec_page page;
-    TRY(reader->ops->execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
+    TRY(store_list_execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
+    struct str *names = ARENA_ARRAY(r->arena, struct str, page.count + 1);
+    TRY(exec_names_read(reader, page.execs, page.count, r->arena, names, &r->err));
     for (size_t i = 0; i < page.count; i++)
-        exec_print_short(w, &page.execs[i]);
+        exec_print_short(w, &page.execs[i], names[i]);
     *ret_next = page.next;
     return RC_OK;
 }
@@ -290,22 +267,29 @@ static enum rc print_sla_events(struct request *r, struct reader *reader, struct
 /* ---- the calls */
 
 /* clang-format off */
-#define LIST_PARAMS "limit", "cursor", "status", "created_after", "created_before", "count"
 #define PARAM_OF_JOBS_NO(name)
+#define PARAM_OF_JOBS_EXECS(name)
 #define PARAM_OF_JOBS_JOBS(name) #name,
 #define PARAM_OF_JOBS_BOTH(name) #name,
-#define PARAM_OF_JOBS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_JOBS_##filter(name)
-#define PARAM_OF_RUNS_NO(name)
-#define PARAM_OF_RUNS_JOBS(name)
-#define PARAM_OF_RUNS_BOTH(name) #name,
-#define PARAM_OF_RUNS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_RUNS_##filter(name)
+#define PARAM_OF_EXECS_NO(name)
+#define PARAM_OF_EXECS_JOBS(name)
+#define PARAM_OF_EXECS_EXECS(name) #name,
+#define PARAM_OF_EXECS_BOTH(name) #name,
+#define FIELD_OF_JOBS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_JOBS_##filter(name)
+#define FIELD_OF_EXECS(name, kind, bounds, printed, kept, filter, ...) PARAM_OF_EXECS_##filter(name)
+#define FILTER_OF_JOBS_ROW(name, of, ...) PARAM_OF_JOBS_##of(name)
+#define FILTER_OF_EXECS_ROW(name, of, ...) PARAM_OF_EXECS_##of(name)
 /* clang-format on */
 
-static const char *const job_params[] = {JOB_FIELDS(PARAM_OF_JOBS) LIST_PARAMS, "owner", "tag",
-                                         NULL};
-static const char *const exec_params[] = {JOB_FIELDS(PARAM_OF_RUNS) LIST_PARAMS, "job", NULL};
+static const char *const job_params[] = {
+    JOB_FIELDS(FIELD_OF_JOBS) FILTER_PARAMS(FILTER_OF_JOBS_ROW) "limit", "cursor", "count", NULL};
+static const char *const exec_params[] = {
+    JOB_FIELDS(FIELD_OF_EXECS) FILTER_PARAMS(FILTER_OF_EXECS_ROW) "limit", "cursor", "count", NULL};
 /* Of one job, which the path names. */
-static const char *const run_params[] = {JOB_FIELDS(PARAM_OF_RUNS) LIST_PARAMS, NULL};
+static const char *const run_params[] = {
+    "status",          "queue",          "class",         "fingerprint",    "worker",
+    "created_after",   "created_before", "started_after", "started_before", "finished_after",
+    "finished_before", "limit",          "cursor",        "count",          NULL};
 
 static const char *const page_params[] = {"limit", "cursor", NULL};
 
@@ -316,10 +300,13 @@ static struct list_kind alert_list = {"alerts", page_params, 0, print_alerts};
 static struct list_kind rejected_list = {"rejected", page_params, 0, print_rejected};
 static struct list_kind sla_list = {"sla_events", page_params, 0, print_sla_events};
 
+/* Those of which each adds something. */
+static const char *const list_repeats[] = {"status", "queue", "phase", "tag", NULL};
+
 static void list_things(struct request *r, struct list_kind *kind)
 {
     struct field_errors errors = {0};
-    if (!request_params_known(r, kind->params))
+    if (!request_params_repeat(r, kind->params, list_repeats))
         return;
     read_filter(r, kind, &errors);
     read_page(r, kind, &errors);
@@ -328,7 +315,9 @@ static void list_things(struct request *r, struct list_kind *kind)
         return;
     }
     r->own = kind;
-    if (r->list.want_total)
+    if (r->list.want_total && r->server->membership != NULL)
+        request_to_query(r, count_and_look);
+    else if (r->list.want_total)
         request_to_turn_as(r, CMD_STATS, count_then_look);
     else
         request_to_query(r, look_list);

@@ -4,6 +4,7 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
+#include "server/api/job_view.h"
 #include "wire/message/record_json.h"
 #include "wire/message/report_json.h"
 
@@ -89,14 +90,16 @@ static enum rc print_recent(struct json_writer *w, struct reader *reader,
     json_key(w, "recent");
     json_open_array(w);
     for (size_t i = 0; i < COUNT_OF(ends) && left > 0; i++) {
-        struct filter filter = {.state = ends[i], .job_id = report->job_id};
+        struct filter filter = {.states = FILTER_STATE(ends[i]), .job_id = report->job_id};
         struct page newest = {.limit = left};
         struct exec_page page;
         if (report->scope == TALLY_QUEUE)
             filter.queue = report->key;
         TRY(reader->ops->execs(reader, &filter, &newest, arena, &page, err));
+        struct str *names = ARENA_ARRAY(arena, struct str, page.count + 1);
+        TRY(exec_names_read(reader, page.execs, page.count, arena, names, err));
         for (size_t j = 0; j < page.count; j++)
-            exec_print_short(w, &page.execs[j]);
+            exec_print_short(w, &page.execs[j], names[j]);
         left -= page.count;
     }
     json_close_array(w);

@@ -104,6 +104,9 @@ void job_document_put_plan(struct json_writer *w, struct request *r, const struc
 void job_document_put_created(struct json_writer *w, struct request *r, const struct spec *spec,
                               const struct submission *item)
 {
+    char id[ID_TEXT_MAX];
+    if (!item->existing)
+        r->form.location = request_location(r, "jobs", id_format(id, ID_JOB, item->job_id));
     json_put_id(w, "job_id", ID_JOB, item->job_id);
     json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
     json_put_str(w, "status", job_state_name(item->state));

@@ -19,7 +19,7 @@ struct str job_edit_text(struct request *r, struct str spec, struct str payload)
     return arena_str(r->arena, buf_str(&out));
 }
 
-/* RC_CORRUPT: what was stored cannot be read. */
+/* RC_CORRUPT: the stored document cannot be read. */
 static enum rc read_stored(struct request *r, const struct job_rec *job, struct spec *ret_spec,
                            struct json *ret_doc, struct err *err)
 {

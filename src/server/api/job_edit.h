@@ -1,8 +1,8 @@
 /* job_edit.h - what a document would make of a job that is there.
  *
  * A merge patch is applied to the job as it was submitted, a whole document takes its place; either
- * way the result is read and checked as a submission is. What differs is found by comparing the
- * canonical prints of both, so that a document that says the same in other words changes
+ * way the result is read and checked as a submission is. Differences are found by comparing the
+ * canonical prints of both, so that a document which says the same in other words changes
  * nothing. */
 #pragma once
 #include "server/call/request.h"
@@ -11,7 +11,7 @@ struct job_edit {
     struct spec spec;
     struct submission item;
     struct str differs; /* names of fields, ", " between them; empty: it says what the job is */
-    bool replan;        /* what it says about when to run is among them */
+    bool replan;        /* the schedule is among the changes */
 };
 
 enum job_edit_kind {
@@ -20,7 +20,7 @@ enum job_edit_kind {
     EDIT_BACK, /* a version that the job had */
 };
 
-/* What the job waits for, as its store has it. */
+/* The dependencies of the job, as its store has them. */
 struct job_upstreams {
     const struct dependency_rec *items; /* by the id waited for, growing */
     size_t count;

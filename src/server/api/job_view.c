@@ -1,89 +1,7 @@
 #include "server/api/job_view.h"
+#include "job/record/runs.h"
 #include "server/api/job_warnings.h"
 #include "wire/message/spec_json.h"
-
-/* Of a job with `overlap: queue` the newest ones only wait; the one that runs is behind them. */
-enum { UNFINISHED_MAX = SPEC_OVERLAP_QUEUE_MAX + 16 };
-
-static enum rc read_execs(struct reader *reader, const struct job_rec *job, bool unfinished,
-                          size_t limit, struct arena *arena, struct exec_page *ret_page,
-                          struct err *err)
-{
-    struct filter filter = {.job_id = job->id, .unfinished = unfinished};
-    return reader->ops->execs(reader, &filter, &(struct page){.limit = limit}, arena, ret_page,
-                              err);
-}
-
-static const struct exec_rec *newest_begun(const struct exec_page *page)
-{
-    for (size_t i = 0; i < page->count; i++) {
-        if (page->execs[i].state != EXEC_SCHEDULED)
-            return &page->execs[i];
-    }
-    return NULL;
-}
-
-/* The newest one under way; one that waits for it only when there is none. */
-static const struct exec_rec *find_current(const struct exec_page *page)
-{
-    for (size_t i = 0; i < page->count; i++) {
-        if (page->execs[i].state != EXEC_SCHEDULED && page->execs[i].state != EXEC_BLOCKED)
-            return &page->execs[i];
-    }
-    return newest_begun(page);
-}
-
-static int64_t due_ahead_ms(const struct exec_page *page)
-{
-    for (size_t i = 0; i < page->count; i++) {
-        if (page->execs[i].state == EXEC_SCHEDULED)
-            return page->execs[i].due_ms;
-    }
-    return 0;
-}
-
-static enum rc view_recurring(struct reader *reader, const struct job_rec *job, struct arena *arena,
-                              struct job_view *view, struct err *err)
-{
-    struct exec_page unfinished;
-    struct exec_page newest;
-    TRY(read_execs(reader, job, true, UNFINISHED_MAX, arena, &unfinished, err));
-    view->current = view->last = find_current(&unfinished);
-    view->next_run_ms = due_ahead_ms(&unfinished);
-    if (view->last != NULL)
-        return RC_OK;
-    TRY(read_execs(reader, job, false, 2, arena, &newest, err)); /* one of them is ahead */
-    view->last = newest_begun(&newest);
-    return RC_OK;
-}
-
-/* Its newest execution is the only one that can be unfinished. */
-static enum rc view_once(struct reader *reader, const struct job_rec *job, struct arena *arena,
-                         struct job_view *view, struct err *err)
-{
-    struct exec_rec *last = ARENA_NEW(arena, struct exec_rec);
-    struct attempt_rec *attempts;
-    size_t count;
-    enum rc rc = reader->ops->exec(reader, job->last_exec, arena, last, &attempts, &count, err);
-    if (rc != RC_OK)
-        return rc == RC_NOT_FOUND ? RC_OK : rc;
-    view->last = last;
-    if (!exec_is_final(last->state)) {
-        view->current = last;
-        view->next_run_ms = last->due_ms;
-    }
-    return RC_OK;
-}
-
-static enum rc view_runs(struct reader *reader, const struct job_rec *job, bool recurs,
-                         struct arena *arena, struct job_view *view, struct err *err)
-{
-    enum rc rc = recurs ? view_recurring(reader, job, arena, view, err)
-                        : view_once(reader, job, arena, view, err);
-    if (job->state == JOB_PAUSED)
-        view->next_run_ms = 0; /* nobody knows until it is resumed */
-    return rc;
-}
 
 static struct str words(const struct job_rec *job, struct arena *arena, struct spec *ret_spec)
 {
@@ -94,19 +12,131 @@ static struct str words(const struct job_rec *job, struct arena *arena, struct s
     return spec_schedule_text(ret_spec, job->created_ms, arena);
 }
 
-/* Mostly the two newest tell it all, in one read: one is ahead, the other came before it. Runs that
- * somebody asked for since may hide the one ahead. */
-static enum rc view_newest(struct reader *reader, const struct job_rec *job, struct arena *arena,
-                           struct job_view *view, struct err *err)
+/* ---- many at once */
+
+/* Jobs of a page of which something is asked, and which of them they are. */
+struct asked {
+    uint64_t *ids;
+    size_t *places;
+    size_t count;
+};
+
+static struct asked asked_of(size_t most, struct arena *arena)
 {
-    struct exec_page newest;
-    TRY(read_execs(reader, job, false, 2, arena, &newest, err));
-    view->last = newest_begun(&newest);
-    view->next_run_ms = due_ahead_ms(&newest);
-    if (view->next_run_ms == 0 && job->finished_ms == 0)
-        return view_runs(reader, job, true, arena, view, err);
+    return (struct asked){.ids = ARENA_ARRAY(arena, uint64_t, most + 1),
+                          .places = ARENA_ARRAY(arena, size_t, most + 1)};
+}
+
+static void ask(struct asked *asked, uint64_t id, size_t place)
+{
+    asked->ids[asked->count] = id;
+    asked->places[asked->count++] = place;
+}
+
+/* Nothing of a job that ran once and was not cancelled outlives its end. */
+static bool may_have_runs(const struct job_rec *job, bool recurs)
+{
+    return recurs || (job->state != JOB_COMPLETED && job->state != JOB_FAILED);
+}
+
+static void view_unfinished(struct job_view *view, const struct job_rec *job, bool recurs,
+                            const struct exec_page *runs)
+{
+    const struct exec_rec *ahead = runs_ahead(runs->execs, runs->count);
+    view->current = view->last = runs_current(runs->execs, runs->count);
+    view->phase = runs_phase(job->state, runs->execs, runs->count);
+    if (!recurs && view->current == NULL) /* of one that runs once, also what lies ahead */
+        view->current = view->last = ahead;
     if (job->state == JOB_PAUSED)
-        view->next_run_ms = 0;
+        return; /* when it runs next, nobody knows until it is resumed */
+    if (ahead != NULL)
+        view->next_run_ms = ahead->due_ms;
+    else if (!recurs && view->current != NULL)
+        view->next_run_ms = view->current->due_ms;
+}
+
+static enum rc read_unfinished(struct reader *reader, const struct job_rec *jobs,
+                               const struct asked *asked, const bool *recurs, struct arena *arena,
+                               struct job_view *views, struct err *err)
+{
+    struct exec_page *runs = ARENA_ARRAY(arena, struct exec_page, asked->count + 1);
+    if (asked->count == 0)
+        return RC_OK;
+    TRY(reader->ops->runs(reader, asked->ids, asked->count, true, RUNS_UNFINISHED_MAX, arena, runs,
+                          err));
+    for (size_t i = 0; i < asked->count; i++) {
+        size_t place = asked->places[i];
+        view_unfinished(&views[place], &jobs[place], recurs[place], &runs[i]);
+    }
+    return RC_OK;
+}
+
+/* The newest of those that are over. */
+static enum rc read_ended(struct reader *reader, const struct asked *asked, struct arena *arena,
+                          struct job_view *views, struct err *err)
+{
+    struct exec_page *runs = ARENA_ARRAY(arena, struct exec_page, asked->count + 1);
+    if (asked->count == 0)
+        return RC_OK;
+    TRY(reader->ops->runs(reader, asked->ids, asked->count, false, 1, arena, runs, err));
+    for (size_t i = 0; i < asked->count; i++)
+        views[asked->places[i]].last = runs[i].count > 0 ? &runs[i].execs[0] : NULL;
+    return RC_OK;
+}
+
+enum rc job_views_read_short(struct reader *reader, const struct job_rec *jobs, size_t count,
+                             struct arena *arena, struct job_view *ret_views, struct err *err)
+{
+    struct asked unfinished = asked_of(count, arena);
+    struct asked ended = asked_of(count, arena);
+    bool *recurs = ARENA_ARRAY(arena, bool, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct spec spec;
+        ret_views[i] = (struct job_view){.schedule_text = words(&jobs[i], arena, &spec)};
+        ret_views[i].phase = job_phase(jobs[i].state, EXEC_NONE, false);
+        recurs[i] = spec_recurs(&spec);
+        if (may_have_runs(&jobs[i], recurs[i]))
+            ask(&unfinished, jobs[i].id, i);
+    }
+    TRY(read_unfinished(reader, jobs, &unfinished, recurs, arena, ret_views, err));
+    for (size_t i = 0; i < count; i++) {
+        if (recurs[i] && ret_views[i].last == NULL)
+            ask(&ended, jobs[i].id, i);
+    }
+    return read_ended(reader, &ended, arena, ret_views, err);
+}
+
+enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,
+                        struct arena *arena, struct str *ret_names, struct err *err)
+{
+    uint64_t *ids = ARENA_ARRAY(arena, uint64_t, count + 1);
+    struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, count + 1);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = execs[i].job_id;
+    if (count > 0)
+        TRY(reader->ops->heads(reader, ids, count, arena, jobs, err));
+    for (size_t i = 0; i < count; i++)
+        ret_names[i] = jobs[i].name;
+    return RC_OK;
+}
+
+/* ---- one */
+
+/* With all there is to it; not one that is gone by now, or whose time has not come. */
+static enum rc read_last_run(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                             struct job_view *view, struct err *err)
+{
+    struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
+    struct last_run *run = ARENA_NEW(arena, struct last_run);
+    struct attempt_rec *attempts;
+    enum rc rc =
+        reader->ops->exec(reader, exec_id, arena, exec, &attempts, &run->attempt_count, err);
+    if (rc != RC_OK)
+        return rc == RC_NOT_FOUND ? RC_OK : rc;
+    run->exec = exec;
+    run->attempts = attempts;
+    view->last = exec;
+    view->last_run = exec->state == EXEC_SCHEDULED ? NULL : run;
     return RC_OK;
 }
 
@@ -115,20 +145,12 @@ enum rc job_view_read(struct reader *reader, const struct job_rec *job, struct a
 {
     struct spec spec;
     struct warning *warnings;
-    *ret_view = (struct job_view){.schedule_text = words(job, arena, &spec)};
+    TRY(job_views_read_short(reader, job, 1, arena, ret_view, err));
+    (void)words(job, arena, &spec);
     TRY(job_warnings_read(reader, job->id, &spec, arena, &warnings, &ret_view->warning_count, err));
     ret_view->warnings = warnings;
-    return view_runs(reader, job, spec_recurs(&spec), arena, ret_view, err);
-}
-
-enum rc job_view_read_short(struct reader *reader, const struct job_rec *job, struct arena *arena,
-                            struct job_view *ret_view, struct err *err)
-{
-    struct spec spec;
-    *ret_view = (struct job_view){.schedule_text = words(job, arena, &spec)};
-    if (spec_recurs(&spec))
-        return view_newest(reader, job, arena, ret_view, err);
-    if (spec.when == WHEN_NOW || job->finished_ms != 0)
-        return RC_OK;
-    return view_runs(reader, job, false, arena, ret_view, err);
+    uint64_t last = ret_view->last != NULL ? ret_view->last->id
+                    : spec_recurs(&spec)   ? 0
+                                           : job->last_exec;
+    return last == 0 ? RC_OK : read_last_run(reader, last, arena, ret_view, err);
 }

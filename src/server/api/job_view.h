@@ -10,6 +10,10 @@
 /* Everything in arena. A definition that cannot be read leaves its words out. */
 enum rc job_view_read(struct reader *reader, const struct job_rec *job, struct arena *arena,
                       struct job_view *ret_view, struct err *err);
-/* For lists: looks at executions only where a schedule says that there is something to tell. */
-enum rc job_view_read_short(struct reader *reader, const struct job_rec *job, struct arena *arena,
-                            struct job_view *ret_view, struct err *err);
+/* For lists: the same for many at once, without warnings, and without attempts. */
+enum rc job_views_read_short(struct reader *reader, const struct job_rec *jobs, size_t count,
+                             struct arena *arena, struct job_view *ret_views, struct err *err);
+
+/* The names of the jobs of these executions; empty: it has none, or is gone. */
+enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,
+                        struct arena *arena, struct str *ret_names, struct err *err);

@@ -4,7 +4,7 @@ static enum rc read_runs(struct reader *reader, uint64_t job_id, struct arena *a
                          struct sketch *ret_took_ms, struct err *err)
 {
     struct exec_page page;
-    struct filter filter = {.job_id = job_id, .state = EXEC_COMPLETED};
+    struct filter filter = {.job_id = job_id, .states = FILTER_STATE(EXEC_COMPLETED)};
     *ret_took_ms = (struct sketch){0};
     TRY(reader->ops->execs(reader, &filter, &(struct page){.limit = WARNING_RUNS_MAX}, arena, &page,
                            err));

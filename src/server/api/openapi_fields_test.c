@@ -1,6 +1,6 @@
 /* What src/web/openapi.json says about job documents and problems, against the tables of the program. */
 #include "base/test/test.h"
-#include "job/job_fields.h"
+#include "job/record/filter.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 
@@ -82,7 +82,7 @@ static void assert_takes(const char *path, struct str name)
 {
     if (!takes(PART("paths", path, "get", "parameters"), name))
         fail_msg("src/web/openapi.json: GET %s lacks the parameter %.*s, a filter of "
-                 "src/job/job_fields.h",
+                 "src/job/job_fields.h or src/job/filter_params.h",
                  path, STR_ARG(name));
 }
 
@@ -93,6 +93,12 @@ TEST(lists_take_a_parameter_for_each_filter)
             assert_takes("/api/v1/jobs", job_fields[i].key);
         if (job_fields[i].filter == JOB_FILTER_BOTH)
             assert_takes("/api/v1/executions", job_fields[i].key);
+    }
+    for (size_t i = 0; i < FILTER_PARAM_COUNT; i++) {
+        if (filter_params[i].of & FILTER_OF_JOBS)
+            assert_takes("/api/v1/jobs", filter_params[i].name);
+        if (filter_params[i].of & FILTER_OF_EXECS)
+            assert_takes("/api/v1/executions", filter_params[i].name);
     }
 }
 

@@ -17,6 +17,11 @@ static const char ANY[] = "*/*";
 #define DELETE(...) ROUTE(DELETE, "/api/v1", __VA_ARGS__, )
 #define PLAIN(...) ROUTE(GET, "", __VA_ARGS__, .type = ANY)
 
+/* Behind the handler of a call without a command: what its {} is the id of. */
+#define JOB .subject = ABOUT_JOB
+#define EXEC .subject = ABOUT_EXEC
+#define LETTER .subject = ABOUT_LETTER
+
 /* Of paths that match, the first counts: a word stands before {}. */
 /* clang-format off */
 const struct route route_table[] = {
@@ -34,11 +39,12 @@ const struct route route_table[] = {
     POST(   "/jobs/batch",                  ADMIN,  CMD_SUBMIT,         api_job_batch),
     POST(   "/jobs/actions",                ADMIN,  CMD_OPERATE,        api_job_actions),
     GET(    "/jobs",                        ADMIN,  NONE,               api_jobs),
-    GET(    "/jobs/{}",                     ADMIN,  NONE,               api_job),
+    GET(    "/jobs/by-name/{}",             ADMIN,  NONE,               api_job, JOB),
+    GET(    "/jobs/{}",                     ADMIN,  NONE,               api_job, JOB),
     PATCH(  "/jobs/{}",                     ADMIN,  CMD_EDIT_JOB,       api_job_patch),
     /* api_edit.c sends it on to the owner when there is a job of this name. */
     PUT(    "/jobs/by-name/{}",             ADMIN,  CMD_EDIT_JOB,       api_job_put,
-            .place = PLACE_ANY_OWNER),
+            .place = PLACE_ANY_OWNER, .subject = ABOUT_NAME),
     DELETE( "/jobs/{}",                     ADMIN,  CMD_CANCEL_JOB,     api_job_delete),
     GET(    "/jobs/{}/versions",            ADMIN,  NONE,               api_job_versions),
     POST(   "/jobs/{}/rollback",            ADMIN,  CMD_EDIT_JOB,       api_job_rollback),
@@ -46,13 +52,14 @@ const struct route route_table[] = {
     POST(   "/jobs/{}/resume",              ADMIN,  CMD_RESUME_JOB,     api_job_run_or_not),
     POST(   "/jobs/{}/trigger",             ADMIN,  CMD_TRIGGER_JOB,    api_job_trigger),
     POST(   "/jobs/{}/extend-sla",          ADMIN,  CMD_EXTEND_SLA,     api_job_extend_sla),
-    GET(    "/jobs/{}/sla-events",          ADMIN,  NONE,               api_job_sla_events),
-    GET(    "/jobs/{}/sla-compliance",      ADMIN,  NONE,               api_job_sla_compliance),
-    GET(    "/jobs/{}/executions",          ADMIN,  NONE,               api_job_executions),
+    GET(    "/jobs/{}/sla-events",          ADMIN,  NONE,               api_job_sla_events, JOB),
+    GET(    "/jobs/{}/sla-compliance",      ADMIN,  NONE,               api_job_sla_compliance,
+            JOB),
+    GET(    "/jobs/{}/executions",          ADMIN,  NONE,               api_job_executions, JOB),
     GET(    "/jobs/{}/explain",             ADMIN,  CMD_EXPLAIN_JOB,    api_explanation),
     GET(    "/executions",                  ADMIN,  NONE,               api_executions),
     POST(   "/executions/actions",          ADMIN,  CMD_OPERATE,        api_execution_actions),
-    GET(    "/executions/{}",               ADMIN,  NONE,               api_execution),
+    GET(    "/executions/{}",               ADMIN,  NONE,               api_execution, EXEC),
     GET(    "/executions/{}/explain",       ADMIN,  CMD_EXPLAIN_EXEC,   api_explanation),
     POST(   "/executions/{}/cancel",        ADMIN,  CMD_CANCEL_EXEC,    api_execution_cancel),
     POST(   "/executions/{}/retry",         ADMIN,  CMD_RETRY_EXEC,     api_retry),
@@ -61,7 +68,7 @@ const struct route route_table[] = {
     GET(    "/executions/{}/logs",          ADMIN,  NONE,               api_execution_logs,
             .place = PLACE_OWNER, .repeat = REPEAT_FREELY, .subject = ABOUT_EXEC, .type = ANY),
     GET(    "/executions/{}/checkpoint",    ADMIN,  NONE,               api_execution_checkpoint,
-            .type = BYTES_TYPE),
+            EXEC, .type = BYTES_TYPE),
     GET(    "/schedule/preview",            ADMIN,  NONE,               api_schedule_preview),
     GET(    "/queues",                      ADMIN,  CMD_QUEUES,         api_queues),
     /* To look at one is to ask all: each server knows a part. */
@@ -73,8 +80,8 @@ const struct route route_table[] = {
             .repeat = REPEAT_IN_DOUBT),
     POST(   "/queues/{}/pause",             ADMIN,  CMD_QUEUE,          api_queue_pause),
     POST(   "/queues/{}/resume",            ADMIN,  CMD_QUEUE,          api_queue_resume),
-    GET(    "/jobs/{}/failures",            ADMIN,  NONE,               api_job_failures),
-    GET(    "/jobs/{}/successes",           ADMIN,  NONE,               api_job_successes),
+    GET(    "/jobs/{}/failures",            ADMIN,  NONE,               api_job_failures, JOB),
+    GET(    "/jobs/{}/successes",           ADMIN,  NONE,               api_job_successes, JOB),
     GET(    "/queues/{}/failures",          ADMIN,  NONE,               api_queue_failures),
     GET(    "/queues/{}/successes",         ADMIN,  NONE,               api_queue_successes),
     GET(    "/owners/{}/failures",          ADMIN,  NONE,               api_owner_failures),
@@ -96,7 +103,7 @@ const struct route route_table[] = {
     GET(    "/dead-letters/fingerprints",   ADMIN,  NONE,               api_letter_groups),
     POST(   "/dead-letters/retry",          ADMIN,  CMD_OPERATE,        api_letters_retry),
     POST(   "/dead-letters/discard",        ADMIN,  CMD_OPERATE,        api_letters_discard),
-    GET(    "/dead-letters/{}",             ADMIN,  NONE,               api_letter),
+    GET(    "/dead-letters/{}",             ADMIN,  NONE,               api_letter, LETTER),
     DELETE( "/dead-letters/{}",             ADMIN,  CMD_DISCARD_LETTER, api_letter_discard),
     POST(   "/dead-letters/{}/retry",       ADMIN,  CMD_RETRY_LETTER,   api_retry),
     GET(    "/operations",                  ADMIN,  NONE,               api_operations),
@@ -134,16 +141,31 @@ static struct str next_part(struct str *rest)
 
 enum { IDS_MAX = 2 }; /* in one path */
 
-static bool matches(struct str pattern, struct str path, struct str ret_ids[IDS_MAX])
+struct match {
+    struct str ids[IDS_MAX];
+    bool by_name; /* the first of them is a name for sure */
+};
+
+/* In place of the id of a job there may be by-name/NAME. */
+static bool matches(struct str pattern, struct str path, struct match *ret_match)
 {
     size_t count = 0;
+    struct str before = {0};
+    *ret_match = (struct match){0};
     while (pattern.len > 0 && path.len > 0) {
         struct str want = next_part(&pattern);
         struct str part = next_part(&path);
-        if (str_eq(want, STR("{}")) && part.len > 0 && count < IDS_MAX)
-            ret_ids[count++] = part;
+        bool is_id = str_eq(want, STR("{}"));
+        if (is_id && path.len > 0 && str_eq(part, STR("by-name")) && str_eq(before, STR("jobs"))) {
+            ret_match->by_name = true;
+            part = next_part(&path);
+        }
+        ret_match->by_name |= is_id && str_eq(before, STR("by-name"));
+        if (is_id && part.len > 0 && count < IDS_MAX)
+            ret_match->ids[count++] = part;
         else if (!str_eq(want, part))
             return false;
+        before = want;
     }
     return pattern.len == 0 && path.len == 0;
 }
@@ -163,11 +185,12 @@ const struct route *route_find(struct request *r, struct buf *ret_allow)
     enum http_method method =
         r->http->method == HTTP_METHOD_HEAD ? HTTP_METHOD_GET : r->http->method;
     for (size_t i = 0; i < route_count; i++) {
-        struct str ids[IDS_MAX] = {0};
-        if (!matches(route_table[i].path, r->http->path, ids))
+        struct match match;
+        if (!matches(route_table[i].path, r->http->path, &match))
             continue;
-        r->id = ids[0];
-        r->sub_id = ids[1];
+        r->id = match.ids[0];
+        r->sub_id = match.ids[1];
+        r->by_name = match.by_name;
         if (route_table[i].method == method)
             return &route_table[i];
         add_allowed(ret_allow, route_table[i].method);

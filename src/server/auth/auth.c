@@ -39,8 +39,8 @@ static const struct first_key {
     {"worker.key", "worker", ROLE_WORKER},
 };
 
-/* Keys are 256 random bits: nobody can try them all, so a fast hash is enough, and needed: it is
- * computed for every request. */
+/* Keys are 256 random bits: an attacker cannot try them all, so a fast hash is enough, and needed:
+ * it is computed for every request. */
 static struct str hash_key(struct str key, char ret_hex[HASH_HEX])
 {
     unsigned char hash[HASH_BYTES];
@@ -103,7 +103,7 @@ static enum rc make_key(struct store *store, const char *dir, const struct first
     };
     TRY(store->ops->key_put(store, &rec, err));
     sodium_memzero(key, sizeof key);
-    log_info("made a key", "name", first->name, "file", path, NULL);
+    log_info("an API key was made and written to a file", "name", first->name, "file", path, NULL);
     return RC_OK;
 }
 
@@ -188,7 +188,8 @@ static bool has_file_key(const struct keyring *ring, const char *dir, const char
     return strmap_get(&ring->keys, hash_key(str_trim(text), hex)) != NULL;
 }
 
-/* A server that joins others makes no key for people: somebody has one, who should say so. */
+/* A server that joins others makes no key for people: the cluster has one, which should be
+ * named. */
 static void tell_who_has_none(const struct auth *auth, const struct store *store, const char *dir)
 {
     if (store->ops->member != NULL && !has_file_key(atomic_load(&auth->ring), dir, "admin.key"))
@@ -198,7 +199,7 @@ static void tell_who_has_none(const struct auth *auth, const struct store *store
             "data", dir, NULL);
 }
 
-/* Somebody must have a key to each role; and, among several servers, ours has its own worker. */
+/* There must be a key for each role; and, among several servers, ours has its own worker. */
 static bool is_missing(const struct auth *auth, const struct store *store, const char *dir,
                        const struct first_key *first)
 {
@@ -238,7 +239,7 @@ void auth_close(struct auth *auth)
 
 /* ---- asking */
 
-/* What follows "Bearer"; empty when it is something else. */
+/* The token behind "Bearer"; empty when the scheme is another. */
 static struct str bearer(struct str authorization)
 {
     size_t scheme = str_index(authorization, ' ');

@@ -2,7 +2,7 @@
  *
  * A key is 32 random bytes as text; the store has only its hash. Keys are read at the start, and
  * again when another server has changed them: a new ring of keys takes the place of the old one,
- * which stays until the end, so looking one up needs no lock. What a role may do stands in one
+ * which stays until the end, so looking one up needs no lock. The rights of each role stand in one
  * place: the table of routes.
  *
  * Servers of a cluster speak to each other with a key of their own. It is made by the first of them

@@ -24,17 +24,17 @@ struct server {
     struct membership *membership;     /* among other servers; NULL: there can be none */
     struct decider *decider;           /* runs turns */
     struct queries *queries;           /* reads */
-    struct alert_sender *alert_sender; /* sends alerts; NULL: nobody wants them */
+    struct alert_sender *alert_sender; /* sends alerts; NULL: no webhook is configured */
     struct output_log *tail;           /* keeps and follows output, and tells what happens */
     struct zones *zones;               /* time zones by name */
     int64_t started_ms;                /* wall clock */
     struct http_quota *quota;          /* owned: what connections of all net threads have */
-    struct rlimit files;               /* as we were started; what is run beside us gets the same */
-    atomic_int trouble;                /* enum rc: why the store takes no commits; RC_OK: it does */
-    atomic_size_t quarantined;         /* executions that make no sense and are left alone */
+    struct rlimit files;       /* as we were started; the worker beside this server gets the same */
+    atomic_int trouble;        /* enum rc: why the store takes no commits; RC_OK: it does */
+    atomic_size_t quarantined; /* executions that make no sense and are left alone */
     atomic_int_least64_t deletes_from_ms; /* wall: nothing old is deleted before; see engine.h */
     atomic_bool draining;                 /* going away: take no new work */
-    atomic_bool loaded;                   /* what is owned has been read once */
+    atomic_bool loaded;                   /* the partitions that are owned have been loaded once */
     struct net *nets[SERVER_NETS_MAX];
     atomic_size_t net_count;
 };

@@ -143,7 +143,7 @@ static struct request *request_new(struct net *net, struct http_request *http)
     return r;
 }
 
-/* What has a body was met when its head came. */
+/* A request with a body was met when its head came. */
 static void on_request(void *arg, struct http_request *http)
 {
     if (http->user != NULL || routes_admit(request_new(arg, http), false))

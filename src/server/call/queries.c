@@ -1,6 +1,7 @@
 #include "server/call/queries.h"
 #include "base/mem.h"
 #include "loop/thread.h"
+#include "server/call/represent.h"
 
 #include <stdlib.h>
 
@@ -27,6 +28,8 @@ static void serve(void *arg)
             struct mail *one = CONTAINER_OF(node, struct mail, node);
             struct request *r = CONTAINER_OF(one, struct request, parcel.mail);
             r->look(r, q->reader);
+            if (r->prints && r->rc == RC_OK) /* here, where no connection waits for it */
+                represent_body(r, SIZE_MAX);
             request_send_home(r);
         }
     }

@@ -2,10 +2,12 @@
 #include "base/when.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
+#include "server/call/represent.h"
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
 #include "server/turn/decider.h"
+#include "wire/zip/gzip.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ enum {
     REASON_BYTES_MAX = 400,
     PAGE_LIMIT_DEFAULT = 50,
     PAGE_LIMIT_MAX = 1000,
-    VERSION_TAG_MAX = 16,
+    HEADERS_MAX = 5,
 };
 
 /* ---- sending */
@@ -114,6 +116,7 @@ static void answer_body(struct request *r)
 void request_to_query_first(struct request *r, request_look *look, request_step *done)
 {
     r->look = look;
+    r->prints = done == answer_body;
     r->home = take_result;
     r->done = done;
     fail_unless_sent(r, queries_send(r->server->queries, r));
@@ -145,6 +148,24 @@ static void respond(struct request *r, const struct http_answer *answer)
     buf_free(&body);
 }
 
+static size_t add_headers(struct request *r, struct http_header headers[HEADERS_MAX])
+{
+    size_t count = 0;
+    if (r->form.tag.len == 0 && r->version > 0)
+        r->form.tag = arena_printf(r->arena, "\"%u\"", (unsigned)r->version);
+    if (r->form.tag.len > 0)
+        headers[count++] = (struct http_header){STR("ETag"), r->form.tag};
+    if (r->replayed)
+        headers[count++] = (struct http_header){STR("Idempotency-Replayed"), STR("true")};
+    if (r->form.location.len > 0)
+        headers[count++] = (struct http_header){STR("Location"), r->form.location};
+    if (r->form.is_packed)
+        headers[count++] = (struct http_header){STR("Content-Encoding"), STR("gzip")};
+    if (r->form.varies)
+        headers[count++] = (struct http_header){STR("Vary"), STR("Accept-Encoding")};
+    return count;
+}
+
 void request_answer(struct request *r, int status, struct str json)
 {
     if (r->body.overflow) { /* half a document would look like a whole one that is broken */
@@ -154,21 +175,24 @@ void request_answer(struct request *r, int status, struct str json)
                         r->body.max);
         return;
     }
-    char tag[VERSION_TAG_MAX];
-    struct http_header headers[2];
-    size_t count = 0;
-    snprintf(tag, sizeof tag, "\"%u\"", (unsigned)r->version);
-    if (r->version > 0)
-        headers[count++] = (struct http_header){STR("ETag"), str_c(tag)};
-    if (r->replayed)
-        headers[count++] = (struct http_header){STR("Idempotency-Replayed"), STR("true")};
+    struct http_header headers[HEADERS_MAX];
+    if (json.ptr == r->body.ptr && status == 200) {
+        represent_body(r, REPRESENT_HERE_MAX);
+        json = buf_str(&r->body);
+    }
+    size_t count = add_headers(r, headers);
     respond(r, &(struct http_answer){
-                   .status = status,
-                   .content_type = JSON_TYPE,
+                   .status = r->form.is_known ? 304 : status,
+                   .content_type = r->form.is_known ? NULL : JSON_TYPE,
                    .body = json,
                    .headers = headers,
                    .header_count = count,
                });
+}
+
+struct str request_location(struct request *r, const char *collection, struct str id)
+{
+    return arena_printf(r->arena, "/api/v1/%s/%.*s", collection, STR_ARG(id));
 }
 
 void request_answer_bytes(struct request *r, struct str bytes)
@@ -249,7 +273,7 @@ bool request_accepts(struct request *r, const char *type)
     return false;
 }
 
-/* JSON is UTF-8 (RFC 8259); whoever says that theirs is not is believed. */
+/* JSON is UTF-8 (RFC 8259); a client that says that its text is not is believed. */
 static bool is_json_type(struct str type, bool patch)
 {
     struct str name = str_trim(str_cut(&type, ';'));
@@ -267,10 +291,38 @@ static bool is_json_type(struct str type, bool patch)
     return true;
 }
 
-/* What Content-Type and its neighbours say about the body, before a byte of it is looked at. */
-static bool is_json_body(struct request *r, bool patch)
+/* The bytes count as those of the request, and its limits are those of what was packed. */
+static bool take_unpacked(struct request *r, const struct buf *plain)
+{
+    if (!http_request_hold(r->http, plain->len)) {
+        request_problem(r, 503, "too many bytes of requests are under way; try again");
+        return false;
+    }
+    r->http->body = arena_str(r->arena, buf_str(plain));
+    r->is_unpacked = true;
+    return true;
+}
+
+static bool unpack_body(struct request *r)
 {
     struct str coding = http_request_header(r->http, STR("Content-Encoding"));
+    struct err err;
+    if (coding.len == 0 || r->is_unpacked || str_eq_nocase(coding, STR("identity")))
+        return true;
+    if (!str_eq_nocase(coding, STR("gzip"))) {
+        request_problem(r, 415, "the body must be gzip, or not be encoded at all");
+        return false;
+    }
+    CLEANUP(buf_free) struct buf plain = BUF(r->server->options->request_bytes_max);
+    if (gzip_unpack(r->http->body, &plain, &err) == RC_OK)
+        return take_unpacked(r, &plain);
+    request_problem(r, problem_status(err.rc), "the body cannot be taken: %s", err.text);
+    return false;
+}
+
+/* Checks Content-Type and its neighbours before a byte of the body is looked at. */
+static bool is_json_body(struct request *r, bool patch)
+{
     bool has_length = http_request_header(r->http, STR("Content-Length")).ptr != NULL ||
                       http_request_header(r->http, STR("Transfer-Encoding")).ptr != NULL;
     if (!has_length)
@@ -278,8 +330,8 @@ static bool is_json_body(struct request *r, bool patch)
     else if (!is_json_type(http_request_header(r->http, STR("Content-Type")), patch))
         request_problem(r, 415, "the body must be " JSON_TYPE "%s in UTF-8",
                         patch ? " or " PATCH_TYPE : "");
-    else if (coding.len > 0 && !str_eq_nocase(coding, STR("identity")))
-        request_problem(r, 415, "the body must not be compressed or otherwise encoded");
+    else if (!unpack_body(r))
+        return false;
     else
         return true;
     return false;
@@ -390,15 +442,15 @@ static int find_name(struct str name, const char *const *names)
     return -1;
 }
 
-/* What is wrong with one parameter, or NULL. *seen has a bit for each that was there before. */
+/* The error of one parameter, or NULL. *seen has a bit for each that was there before. */
 static const char *check_param(struct request *r, struct str name, struct str value,
-                               const char *const *names, uint64_t *seen)
+                               const char *const *names, const char *const *repeats, uint64_t *seen)
 {
     struct str decoded;
     int place = find_name(name, names);
     if (place < 0)
         return "is not a parameter of this call";
-    if (*seen >> place & 1)
+    if ((*seen >> place & 1) != 0 && find_name(name, repeats) < 0)
         return "must not be there twice";
     if (value.len == 0)
         return "must not be empty";
@@ -410,6 +462,23 @@ static const char *check_param(struct request *r, struct str name, struct str va
 
 bool request_params_known(struct request *r, const char *const *names)
 {
+    return request_params_repeat(r, names, no_names);
+}
+
+bool request_next_param(struct request *r, struct str *rest, struct str *ret_name,
+                        struct str *ret_value)
+{
+    while (rest->len > 0) {
+        struct str value = str_cut(rest, '&');
+        *ret_name = str_cut(&value, '=');
+        if (ret_name->len > 0 && http_decode(r->arena, value, true, ret_value))
+            return true;
+    }
+    return false;
+}
+
+bool request_params_repeat(struct request *r, const char *const *names, const char *const *repeats)
+{
     struct field_errors errors = {0};
     struct str rest = r->http->query;
     uint64_t seen = 0;
@@ -418,7 +487,7 @@ bool request_params_known(struct request *r, const char *const *names)
         if (value.len == 0)
             continue;
         struct str name = str_cut(&value, '=');
-        const char *wrong = check_param(r, name, value, names, &seen);
+        const char *wrong = check_param(r, name, value, names, repeats, &seen);
         if (wrong != NULL)
             field_error(&errors, r->arena, name, "%s", wrong);
     }

@@ -12,7 +12,7 @@
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 
-/* What arrives in the mailbox of a net thread. */
+/* The kinds of mail to a net thread. */
 struct parcel {
     struct mail mail;
     void (*deliver)(struct parcel *parcel);
@@ -38,13 +38,14 @@ typedef enum rc name_check(struct str name, struct arena *arena, struct field_er
 
 enum { REQUEST_ID_MAX = 24 };
 
-/* The page of a list that is asked for: what its parameters say, and how many there are in all. */
+/* The page of a list that is asked for: its parameters, and how many entries there are in all. */
 struct list_call {
     struct filter filter;
     struct page page;
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;
+    int64_t as_of_ms; /* the total */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */
@@ -52,6 +53,16 @@ struct output_call {
     struct log_chunk *chunks;
     size_t count;
     uint64_t worker_id;
+};
+
+/* How the body of an answer is sent (represent.h). */
+struct representation {
+    struct str tag;      /* its ETag, quotes included; empty: none, or the version alone */
+    struct str location; /* the path of what was made */
+    bool is_made;        /* represent_body has looked at the body: … */
+    bool is_packed;      /* … it is gzip, … */
+    bool is_known;       /* … the client has it already, … */
+    bool varies;         /* … or it could have been gzip */
 };
 
 struct request {
@@ -64,6 +75,8 @@ struct request {
     const struct principal *who;
     struct str id;              /* the part of the path that a route's {} stands for … */
     struct str sub_id;          /* … and its second one */
+    bool by_name;               /* the first one is a job's name, whatever it looks like */
+    bool is_unpacked;           /* the body was gzip, and is not any more */
     struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
     char request_id[REQUEST_ID_MAX];
 
@@ -74,8 +87,9 @@ struct request {
 
     /* On its way through our threads. */
     struct command cmd;            /* for the turn */
+    bool prints;                   /* the look prints the answer */
     union {                        /* for the thread that it is sent to, if that is not the turn */
-        request_look *look;        /* what a query thread does */
+        request_look *look;        /* called by a query thread */
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
         struct follow *follow;              /* … or what to send on and on */
@@ -84,13 +98,14 @@ struct request {
     request_step *done; /* then, if that thread did its part */
     enum rc rc;         /* of a look, or of the output log */
     struct err err;
-    const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
+    const struct field_errors *errors; /* instead of err: the errors of each parameter */
     struct list_call list;
     void *own; /* a handler's own, between its steps */
 
     /* The answer. */
-    struct buf body;              /* owned: what was printed, freed with the answer */
+    struct buf body;              /* owned: the printed answer, freed with it */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
+    struct representation form;   /* how the body is sent */
     bool replayed;                /* it was given before, to the first request with that key */
     struct net_stream *stream;    /* while it is an endless one, … */
     bool pings;                   /* … whose silence is broken by comments, … */
@@ -119,6 +134,8 @@ void request_send_home(struct request *r);
 /* ---- answering; on the net thread; ends the request */
 
 void request_answer(struct request *r, int status, struct str json);
+/* The path of a thing that was made, for r->form.location: of this collection, with this id. */
+struct str request_location(struct request *r, const char *collection, struct str id);
 /* Bytes that are nobody's business. */
 void request_answer_bytes(struct request *r, struct str bytes);
 void request_answer_empty(struct request *r, int status);
@@ -154,6 +171,12 @@ bool request_target(struct request *r);
 /* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
  * value that can be read: none is passed over. */
 bool request_params_known(struct request *r, const char *const *names);
+/* The same, but those in `repeats` may be there several times. */
+bool request_params_repeat(struct request *r, const char *const *names, const char *const *repeats);
+/* Each parameter that is there, decoded, from the query on: of calls whose parameters are known.
+ * False: there is no more. */
+bool request_next_param(struct request *r, struct str *rest, struct str *ret_name,
+                        struct str *ret_value);
 /* There are none. */
 bool request_no_params(struct request *r);
 

@@ -1,7 +1,7 @@
 /* route_table.h - every call of the API, a row for each.
  *
  * A row says by what method and path a call is made, who may make it, which command it sends to the
- * turn and which function handles it. What is true of the command (job/command_facts.h: where it is
+ * turn and which function handles it. The facts of the command (job/command_facts.h: where it is
  * decided, whether it may be repeated, whether it takes a key) is true of the call, unless its row
  * says otherwise. */
 #pragma once
@@ -11,7 +11,7 @@
 
 struct route {
     enum http_method method;
-    unsigned roles;  /* set of enum role; empty: nobody */
+    unsigned roles;  /* set of enum role; empty: no caller */
     struct str path; /* {} stands for one part: request.id, and for the second request.sub_id */
     enum command_kind command; /* 0: none; it is answered from the store, or from what each has */
     request_step *handle;
@@ -29,9 +29,9 @@ extern const size_t route_count;
  * NULL, and ret_allow lists the methods that the path would take. */
 const struct route *route_find(struct request *r, struct buf *ret_allow);
 
-/* What is true of its command, and of the call. */
+/* The facts of its command, and of the call. */
 struct command_facts route_facts(const struct route *route);
-/* The type that the client has to accept; NULL: whatever it would rather read. */
+/* The type that the client has to accept; NULL: any type. */
 const char *route_type(const struct route *route);
 /* The table as Markdown. */
 void route_table_print(struct buf *out);

@@ -1,4 +1,5 @@
 #include "server/call/routes.h"
+#include "server/call/resolve.h"
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
@@ -105,6 +106,7 @@ void routes_handle(struct request *r)
 {
     buf_free(&r->body);
     r->body = (struct buf){0};
+    r->form = (struct representation){0};
     r->cmd = (struct command){0};
     r->errors = NULL;
     r->own = NULL;
@@ -138,8 +140,16 @@ static bool goes_elsewhere(struct request *r)
     return false;
 }
 
-void routes_serve(struct request *r)
+static void serve(struct request *r)
 {
     if (r->server->membership == NULL || !goes_elsewhere(r))
         r->route->handle(r);
+}
+
+void routes_serve(struct request *r)
+{
+    if (resolve_is_needed(r))
+        resolve_path(r, serve);
+    else
+        serve(r);
 }

@@ -3,7 +3,7 @@
 #include "job/command_facts.h"
 #include "server/call/request.h"
 
-/* What to do with a request that was sent to another server and got no answer: was it done? */
+/* Answers a request that was sent to another server and got no answer: it may have been done. */
 enum command_repeat routes_repeat(const struct request *r);
 
 /* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False

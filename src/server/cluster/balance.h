@@ -7,7 +7,7 @@
 #include "job/shares.h"
 #include "server/cluster/cluster_map.h"
 
-/* What we should take and give; its heirs are places in the view. just_back: we were silent
- * ourselves. */
+/* The plan of what we should take and give; its heirs are places in the view. just_back: we were
+ * silent ourselves. */
 struct shares_plan balance_plan(const struct cluster_map *cluster_map, const struct cluster_view *v,
                                 bool just_back);

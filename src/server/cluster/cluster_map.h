@@ -1,4 +1,5 @@
-/* cluster_map.h - the newest view of the cluster, for all threads: who is there, and who owns what.
+/* cluster_map.h - the newest view of the cluster, for all threads: the servers that are there, and
+ * the owner of each partition.
  *
  * The membership publishes a view with every renewal; everybody else asks, and gets copies. */
 #pragma once
@@ -13,8 +14,8 @@ struct peer {
     struct str address;
 };
 
-/* What we have seen of one start of a server ourselves. Only this counts for how long it has been
- * silent: the store's clock may be set. */
+/* Our own observation of one start of a server. Only this counts for how long it has been silent:
+ * the store's clock may be set. */
 struct sighting {
     struct str start;
     int64_t seen_ms;    /* its newest beat, as the row says: a mark to compare, not a time */
@@ -24,7 +25,7 @@ struct sighting {
 struct cluster_map {
     struct str me;        /* our start; borrowed */
     struct str replaces;  /* a start that is dead for sure; empty: not known; borrowed */
-    int64_t lease_ms;     /* who was silent for longer is not there */
+    int64_t lease_ms;     /* a server that was silent for longer is not there */
     pthread_mutex_t lock; /* of what follows; held for copies only */
     struct sighting *sightings;
     size_t sighting_count;
@@ -68,14 +69,15 @@ bool cluster_map_seems_away(const struct cluster_map *r, const struct cluster_vi
                             const struct node_rec *node);
 /* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */
 int64_t cluster_map_watching_ms(const struct cluster_map *r);
-/* Somebody else has renewed while we were watching. */
+/* Another start has renewed while we were watching. */
 bool cluster_map_has_company(const struct cluster_map *r);
 
 /* ---- from any thread */
 
 void cluster_map_publish(struct cluster_map *r, const struct cluster_view *view,
                          struct arena *take_arena);
-/* Who owns a partition, as far as is known: false when nobody who is there. May be ourselves. */
+/* Finds the owner of a partition, as far as is known: false when no server that is there owns it.
+ * May be ourselves. */
 bool cluster_map_owner(struct cluster_map *r, uint32_t partition, struct arena *arena,
                        struct peer *ret_owner);
 /* Some other server that owns something, going round. False: there is none. */

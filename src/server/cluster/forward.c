@@ -56,7 +56,7 @@ static bool may_wait(const struct request *r)
     return clock_mono_us() < r->forward->until_us && !peers_closed(net_peers(r->net));
 }
 
-/* What a request is told that was done already, by a try whose answer was lost. */
+/* The answer to a request that was done already, by a try whose answer was lost. */
 static bool is_refusal(int status)
 {
     return status == 404 || status == 409 || status == 412;
@@ -85,12 +85,12 @@ static void fail(struct request *r, const struct err *err)
                         err->text);
 }
 
-/* What a client may want to know besides the body. */
+/* Headers that a client may want besides the body. */
 static size_t copy_headers(const struct http_response *from, struct arena *arena,
                            struct http_header *ret_headers)
 {
-    static const char *const names[] = {"ETag", "Retry-After", "Idempotency-Replayed",
-                                        "WWW-Authenticate", "Allow"};
+    static const char *const names[] = {"ETag",     "Retry-After", "Idempotency-Replayed",
+                                        "Location", "Allow",       "WWW-Authenticate"};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str value = http_response_header(from, str_c(names[i]));
@@ -234,6 +234,9 @@ struct http_call forward_call(struct request *r, struct arena *arena)
     size_t count = add_identity(r, headers, arena);
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
+    if (!r->is_unpacked)
+        add_header(headers, &count, "Content-Encoding",
+                   http_request_header(r->http, STR("Content-Encoding")));
     return (struct http_call){
         .method = http_method_name(r->http->method),
         .target = target_of(r, arena),
@@ -350,7 +353,7 @@ bool forward_to_address(struct request *r, struct str address)
     for (size_t i = 0; i < count; i++) {
         if (!str_eq(peers[i].address, address))
             continue;
-        forward_of(r)->until_us = 0; /* whoever asks will ask again */
+        forward_of(r)->until_us = 0; /* the caller will ask again */
         send_to(r, peers[i].address);
         return true;
     }

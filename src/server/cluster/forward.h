@@ -1,17 +1,17 @@
 /* forward.h - requests that another server has to decide.
  *
- * Whoever a client asks, it gets the answer of the server that decides about what it asked for: the
+ * A client may ask any server, and gets the answer of the one that decides about its request: the
  * whole request goes there over HTTP, with the key that servers have, in the name of the caller,
- * and what comes back is handed on as it is. A request is forwarded once: who gets it and finds
- * that it is not his any more says so (421), the map is asked for anew, and it is tried again, here
- * or there. While nobody decides about it, as in a hand-over or after a death, it waits
+ * and the answer is handed on as it is. A request is forwarded once: a server that gets it and
+ * finds that it is not his any more says so (421), the map is asked for anew, and it is tried
+ * again, here or there. While nobody decides about it, as in a hand-over or after a death, it waits
  * forward_wait_ms, which is longer than a take-over takes; then it is 503 with Retry-After.
  *
  * If either server dies meanwhile, or the connection between them, the client is told that nobody
  * knows (502), unless the request can be repeated without harm: then it is. Which can, the table of
  * routes says, not the method: to pause twice is to pause once, while a change that was made from
- * version 3 is refused when it comes again. What is refused then may have been done by the first
- * try: again nobody knows. */
+ * version 3 is refused when it comes again. A request that is refused then may have been done by
+ * the first try: again nobody knows. */
 #pragma once
 #include "server/call/request.h"
 #include "wire/client/client.h"
@@ -36,9 +36,9 @@ void forward_refused(struct request *r);
  * whose own answer was lost. */
 bool forward_is_doubtful(const struct request *r, int status);
 
-/* A request by another server: who it speaks for. */
+/* A request by another server: the caller it speaks for. */
 void forward_read(struct request *r);
-/* The same request as a call to another server, without on_done; what it needs is in arena. */
+/* The same request as a call to another server, without on_done; its texts are in arena. */
 struct http_call forward_call(struct request *r, struct arena *arena);
 /* A question of our own in the caller's name, likewise. */
 struct http_call forward_question(struct request *r, struct str target, struct arena *arena);

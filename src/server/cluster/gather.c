@@ -11,7 +11,7 @@
 
 enum { ANSWER_MS = 2000, ANSWER_BYTES_MAX = 64 << 20 };
 
-/* What one server said. */
+/* The answer of one server. */
 struct part {
     struct request *request;
     struct gathering *gathering;
@@ -30,8 +30,8 @@ struct gathering {
     bool numbers_only;        /* of the others */
 };
 
-/* A call that one of them refuses is refused as we would refuse it; what only some have never heard
- * of is there. */
+/* A call that one of them refuses is refused as we would refuse it. A 404 from some servers is
+ * ignored if any server has it. */
 static const struct part *first_good(const struct gathering *g)
 {
     int own = g->parts[0].status;

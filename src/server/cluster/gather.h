@@ -1,8 +1,8 @@
 /* gather.h - answers that all servers give together.
  *
- * What is asked of one server is asked of all that are there, ourselves among them, and put
- * together (wire/json/merge_json.h). Who does not answer in time is named in the answer, under
- * "missing"; the numbers are then those of the others. */
+ * A question to one server is asked of all servers that are there, ourselves among them, and put
+ * together (wire/json/merge_json.h). A server that does not answer in time is named in the answer,
+ * under "missing"; the numbers are then those of the others. */
 #pragma once
 #include "server/call/request.h"
 

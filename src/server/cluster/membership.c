@@ -52,7 +52,7 @@ static void post(struct membership *m)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Nobody listens before the server serves. */
+/* Calls go nowhere before the server serves. */
 static struct membership_events events_of(struct membership *m)
 {
     pthread_mutex_lock(&m->lock);
@@ -83,7 +83,7 @@ static bool is_mine(const struct membership *m, const struct partition_rec *p)
     return str_eq(p->owner, m->me.start);
 }
 
-/* What was taken from us is not ours any more, whatever we thought. */
+/* Partitions that were taken from us are not ours any more, also where we had not noticed. */
 static void drop_lost(struct membership *m, const struct cluster_view *v)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
@@ -114,7 +114,8 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
         none.unsure_ms[p] = v->partitions[p].unsure_ms;
     }
     if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
-        log_warn("partitions could not be given back", "error", err.text, NULL);
+        log_warn("partitions could not be given back; the next renewal tries again", "error",
+                 err.text, NULL);
 }
 
 /* ---- taking and giving */
@@ -125,8 +126,7 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return balance_plan(&m->cluster_map, v, just_back);
 }
 
-/* The view is from before: whoever looks at it next must not find the one that we took from, or
- * nobody. */
+/* The view is from before: its next reader must not find the one that we took from, or nobody. */
 static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
@@ -147,18 +147,19 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
     uint64_t before = bits_of(&m->own);
     struct node_rec me = membership_record(m);
     if (m->member->ops->take(m->member, &me, wanted, v, &m->own, &err) != RC_OK) {
-        log_warn("partitions could not be taken", "error", err.text, NULL);
+        log_warn("partitions could not be taken; the next renewal tries again", "error", err.text,
+                 NULL);
         return;
     }
     uint64_t taken = bits_of(&m->own) & ~before;
     unsure_date(&m->own, taken, v, &m->cluster_map, clock_boot_ms());
     show_taken(m, v, taken);
-    log_info("took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
+    log_info("this server took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
     if (bits_of(&m->own) != 0)
         atomic_store(&m->deposed, false);
 }
 
-/* The decider is asked to stop; what it has stopped deciding about is given. */
+/* The decider is asked to stop; partitions that it has stopped deciding about are given. */
 static void begin_giving(struct membership *m, const struct cluster_view *v,
                          const struct shares_plan *p)
 {
@@ -173,8 +174,9 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
     }
 }
 
-/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About
- * what is to be given nobody can say it any more: the decider has an engine without it, perhaps. */
+/* A server that dies before this is written leaves a longer wait than needed, which is only slow.
+ * Of partitions to be given it cannot be said any more: the decider's engine may be without
+ * them. */
 static void write_sure(struct membership *m)
 {
     struct err err;
@@ -182,7 +184,9 @@ static void write_sure(struct membership *m)
     uint64_t sure = unsure_over(&m->own, m->unsure | m->giving);
     pthread_mutex_unlock(&m->lock);
     if (sure != 0 && m->member->ops->ensure(m->member, sure, &m->own, &err) != RC_OK)
-        log_warn("it could not be written that no lease is in doubt", "error", err.text, NULL);
+        log_warn(
+            "the row of this server still says that leases are in doubt; the next renewal tries again",
+            "error", err.text, NULL);
 }
 
 static void finish_giving(struct membership *m)
@@ -193,12 +197,13 @@ static void finish_giving(struct membership *m)
         return;
     unsure_leave(&m->own, given, clock_boot_ms());
     if (m->member->ops->release(m->member, given, &m->own, &err) != RC_OK) {
-        log_warn("partitions could not be given back", "error", err.text, NULL);
+        log_warn("partitions could not be given back; the next renewal tries again", "error",
+                 err.text, NULL);
         return; /* the next view says whether they were */
     }
     m->giving = 0;
-    log_info("gave partitions to other servers", "count", LOG_NUMBER(__builtin_popcountll(given)),
-             NULL);
+    log_info("this server gave partitions to other servers", "count",
+             LOG_NUMBER(__builtin_popcountll(given)), NULL);
     struct membership_events events = events_of(m);
     if (events.on_given != NULL)
         heirs_tell(&m->heirs, given, events.on_given, events.arg);
@@ -250,8 +255,7 @@ static void note_failed(struct membership *m, const struct err *err)
         atomic_store(&m->grace_until_ms, 0);
         atomic_store(&m->failed, true);
     } else if (!m->losing) {
-        log_warn("this server could not tell the cluster that it is there", "error", err->text,
-                 NULL);
+        log_warn("this server could not renew its row in the cluster", "error", err->text, NULL);
     }
     m->losing = true;
 }
@@ -301,7 +305,7 @@ static void forget_old(struct membership *m, const struct cluster_view *v, struc
             gone[count++] = v->nodes[n];
     }
     if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
-        log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
+        log_warn("the rows of servers that are gone could not be deleted", "error", err.text, NULL);
 }
 
 /* ---- a database that has gone back */
@@ -328,8 +332,8 @@ static void note_gone_back(struct membership *m, uint64_t turns)
     atomic_fetch_add(&m->lost_turns, turns);
 }
 
-/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded
- * again; what was lost stays lost, and somebody is told. */
+/* Memory and database do not agree any more. Under new epochs all partitions are loaded again; lost
+ * turns stay lost, and an alert says so. */
 static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
                        struct err *err)
 {
@@ -384,7 +388,7 @@ static void serve(void *arg)
         while (list_pop_front(&mail) != NULL)
             continue;
         atomic_store(&m->waking, false);
-        finish_giving(m); /* at once: nobody decides about it meanwhile */
+        finish_giving(m); /* at once: no server decides about them meanwhile */
         membership_beat(m);
         next_us = clock_mono_us() + beat_ms(m) * 1000;
     }
@@ -398,7 +402,7 @@ void membership_wake(struct membership *m)
 
 /* ---- coming and going */
 
-/* Who has our name may be gone: then its row stays as it is for a lease. */
+/* The server that has our name may be gone: then its row stays as it is for a lease. */
 static void watch_namesake(struct membership *m, const struct cluster_view *v)
 {
     int64_t now_ms = clock_boot_ms();
@@ -423,8 +427,9 @@ static enum rc enter(struct membership *m, struct err *err)
     while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
         watch_namesake(m, &view);
         if (!said)
-            log_info("a server of this name was here a moment ago; waiting whether it is gone",
-                     "name", m->me.name.ptr, NULL);
+            log_info(
+                "a server of this name renewed its row a moment ago; waiting until its lease is over",
+                "name", m->me.name.ptr, NULL);
         said = true;
         clock_pause_us(NAMESAKE_LOOK_US);
     }
@@ -525,7 +530,7 @@ void membership_free(struct membership *m)
         return;
     if (m->member != NULL)
         m->member->ops->close(m->member);
-    struct list unheard; /* whoever woke it before it was started */
+    struct list unheard; /* calls by those that woke it before it was started */
     list_init(&unheard);
     mailbox_take_all(m->box, &unheard);
     mailbox_free(m->box);

@@ -5,14 +5,14 @@
  * tells the decider what to decide about; the decider says when it has stopped deciding about what
  * is to be given, and only then it is given.
  *
- * Who could not renew for as long as the lease may be deprived of everything by the others. So
- * there is a moment, by our boot clock counted from when the newest good renewal was *sent*, after
- * which nothing may be decided or committed here: membership_may_decide. It is early by a fifth of
- * the lease; whatever slips through all the same is refused by the store, by its epochs. For the
- * grace, counted from the same moment, leases that memory knows may be kept alive:
- * membership_may_keep. Whoever takes from us when we are silent waits for that, and a lease, before
- * it gives the work of an unheard worker to another one. How long is kept with each partition
- * (unsure_ms in store/store.h), until no such lease is left.
+ * A server that could not renew for as long as the lease may be deprived of everything by the
+ * others. So there is a moment, by our boot clock counted from when the newest good renewal was
+ * *sent*, after which nothing may be decided or committed here: membership_may_decide. It is early
+ * by a fifth of the lease; a commit that slips through all the same is refused by the store, by its
+ * epochs. For the grace, counted from the same moment, leases that memory knows may be kept alive:
+ * membership_may_keep. A server that takes from us when we are silent waits for that, and a lease,
+ * before it gives the work of an unheard worker to another one. How long is kept with each
+ * partition (unsure_ms in store/store.h), until no such lease is left.
  *
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
@@ -34,11 +34,11 @@ struct membership_options {
     struct str replaces;     /* a start that is dead for sure; empty: not known */
 };
 
-/* What the membership tells, on its own thread. */
+/* Calls of the membership, on its own thread. */
 struct membership_events {
-    /* Something is new for the decider: what to decide about, a doubt cleared, settings. */
+    /* The decider has news: other partitions, a doubt cleared, settings. */
     void (*on_news)(void *arg);
-    /* What was given back is free: its heir had better know at once. */
+    /* Partitions that were given back are free: their heir had better know at once. */
     void (*on_given)(void *arg, struct str heir_address);
     void *arg;
 };
@@ -47,18 +47,19 @@ struct membership_events {
  * RC_CONFLICT, after as long as it takes to be sure that it is not one that died a moment ago. */
 enum rc membership_join(struct store *store, const struct membership_options *options,
                         struct membership **ret_membership, struct err *err);
-/* Renews from now on. What was taken has to be loaded, which may take longer than the lease:
- * without this the others would take it meanwhile. */
+/* Renews from now on. Partitions that were taken have to be loaded, which may take longer than the
+ * lease: without this the others would take it meanwhile. */
 enum rc membership_start(struct membership *m, struct err *err);
 /* The decider is there, and others reach us at this address, which may not have been known before:
  * from now on they are told. */
 void membership_serve(struct membership *m, struct str address,
                       const struct membership_events *events);
-/* Ends the thread, gives everything back and takes our row out. Nobody decides here any more. */
+/* Ends the thread, gives all partitions back and deletes our row. Nothing is decided here any
+ * more. */
 void membership_stop(struct membership *m);
 void membership_free(struct membership *m); /* NULL is fine */
 
-/* One renewal with all that follows from it: what the thread does every second. For tests. */
+/* One renewal with all that follows from it: as the thread does every second. For tests. */
 void membership_beat(struct membership *m);
 
 /* ---- for the decider */
@@ -73,7 +74,8 @@ bool membership_has_grace(const struct membership *m);
 /* Of what the news of that serial say is ours, these partitions have leases that nobody has
  * confirmed. */
 void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions);
-/* What to decide about, when that is not what *serial stands for (0: nothing was ever told). */
+/* The partitions to decide about, when they are other than those that *serial stands for (0: none
+ * were ever told). */
 bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned);
 /* From now on nothing is decided about what the news of that serial leaves out. */
 void membership_obey(struct membership *m, uint64_t serial);
@@ -82,7 +84,7 @@ void membership_obey(struct membership *m, uint64_t serial);
 uint64_t membership_doubt(struct membership *m);
 bool membership_is_cleared(const struct membership *m, uint64_t ticket);
 /* How many turns the store has lost that this server had committed, since it was asked for the last
- * time. What is told to decide about then is to be loaded again. */
+ * time. Partitions that are told then are to be loaded again. */
 uint64_t membership_hear_lost(struct membership *m);
 uint64_t membership_settings_version(const struct membership *m);
 
@@ -94,7 +96,7 @@ bool membership_owns(const struct membership *m, uint64_t id);
 bool membership_owns_any(const struct membership *m);
 /* Why it owns nothing, for people; NULL: it owns something. */
 const char *membership_why_idle(struct membership *m);
-/* Who does, as far as is known: false when nobody who is there. May be ourselves. */
+/* Finds the server that does, as far as is known: false when it is not there. May be ourselves. */
 bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
                       struct peer *ret_owner);
 /* Some other server that owns something, going round. False: there is none. */

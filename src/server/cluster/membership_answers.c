@@ -17,7 +17,7 @@ bool membership_has_grace(const struct membership *m)
     return clock_boot_ms() < atomic_load(&m->grace_until_ms);
 }
 
-/* What is to be given is not given before the decider obeys; until then its leases are kept alive,
+/* Partitions are not given away before the decider obeys; until then its leases are kept alive,
  * since the heir may be a server that their worker does not reach at once.
  *
  * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it

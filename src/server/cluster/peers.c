@@ -331,7 +331,7 @@ void peers_close(struct peers *p)
         err_set(&err, RC_SHUTDOWN, "the server is shutting down");
         list_remove(&s->node);
         if (!s->silent)
-            s->on_done(s->arg, NULL, &err); /* who frees it */
+            s->on_done(s->arg, NULL, &err); /* which frees it */
     }
     on_tick(&p->timer); /* all that wait */
     uv_close((uv_handle_t *)&p->timer, NULL);

@@ -117,13 +117,14 @@ bool timing_look(struct timing *t, const struct time_reading *own)
 
 /* ---- in a cluster */
 
-/* Who goes by the database's clock but for what is lost on the way goes by that clock. */
+/* A server whose time differs from the database's only by what is lost on the way goes by that
+ * clock. */
 static int64_t settled_us(int64_t ahead_us)
 {
     return llabs(ahead_us) <= TIMELINE_NEAR_US ? 0 : ahead_us;
 }
 
-/* What our system says about its clock counts when that clock agrees with the database's. */
+/* Our system is believed about its clock when that clock agrees with the database's. */
 static bool database_is_synced(const struct timing *t, const struct time_reading *own,
                                int64_t offset_us)
 {

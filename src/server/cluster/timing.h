@@ -1,6 +1,5 @@
 /* timing.h - what to make of samples of the clock that counts. Pure: readings go in, and a timeline
- * (job/time/timeline.h) comes out; whoever has clocks to read is above it
- * (server/cluster/timekeeper.h).
+ * (job/time/timeline.h) comes out; its callers have clocks to read (server/cluster/timekeeper.h).
  *
  * Alone with its store a server goes by this machine's clock. Servers that share a database go by
  * the database's: every renewal asks for its time and knows when it asked and when it heard. The
@@ -31,7 +30,7 @@ struct time_sample {
 /* How the time is kept. */
 struct time_rules {
     int64_t step_ms;
-    bool trust_sync; /* what the system says about its clock counts */
+    bool trust_sync; /* the system is believed about its clock */
 };
 
 /* The clocks of this machine, read together. */
@@ -60,7 +59,7 @@ struct time_answer {
     int64_t heard_us;
 };
 
-/* What the rows of others say about the time. */
+/* The time by the rows of other servers. */
 struct time_company {
     bool leads;        /* we are the owner of the first partition: we decide */
     bool has_leader;   /* another is, and its row is new since the last answer, … */

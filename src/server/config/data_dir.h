@@ -19,7 +19,7 @@ struct data_dir {
 /* Takes the lock; texts live in the arena. RC_BUSY: another server has it. */
 enum rc data_dir_lock(const char *path, struct arena *arena, struct data_dir *ret_dir,
                       struct err *err);
-/* From now on this start is the one that is here. Who dies before that leaves its predecessor's
- * name, which is as dead as before. */
+/* From now on this start is the one that is here. A start that dies before that leaves its
+ * predecessor's name, which is as dead as before. */
 enum rc data_dir_sign(const struct data_dir *dir, struct str start, struct err *err);
 void data_dir_unlock(struct data_dir *dir); /* harmless when it is not held */

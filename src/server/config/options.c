@@ -139,7 +139,7 @@ static enum rc find_store(struct server_options *o, struct err *err)
         o->store_url = o->store;
         return RC_OK;
     }
-    if (!str_eq(scheme, STR("sqlite")) || store.len == 0) /* what follows may be a password */
+    if (!str_eq(scheme, STR("sqlite")) || store.len == 0) /* the rest may be a password */
         return err_set(err, RC_INVALID,
                        "store must be sqlite:DIR or postgres://USER:PASSWORD@HOST/DATABASE, not "
                        "'%.*s:…'",
@@ -223,7 +223,7 @@ static enum rc check_cluster(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
-/* What the engine has to know of settings that are not its own. */
+/* Hands the engine the settings that it must know although they are not its own. */
 static void tell_engine(struct server_options *o)
 {
     o->engine.payload_bytes_max = o->payload_bytes_max;
@@ -231,7 +231,8 @@ static void tell_engine(struct server_options *o)
     o->engine.alerts.deliver = o->alert_webhooks[0] != '\0';
 }
 
-/* The last step: what follows from the values, and what does not go together. */
+/* The last step: sets options that follow from others, and refuses those that do not go
+ * together. */
 static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
 {
     TRY(split_listen(options, arena, err));

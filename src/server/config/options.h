@@ -25,7 +25,7 @@ struct server_options {
     const char *node;       /* its name there; "": host name and port */
     const char *advertise;  /* where the others reach it: http://HOST:PORT; "": where it listens */
     uint64_t node_lease_ms; /* a server unheard of for this long loses its partitions */
-    uint64_t partitions;    /* of a store that is made now; what is there has its own number */
+    uint64_t partitions; /* of a store that is made now; a store that exists has its own number */
     uint64_t forward_wait_ms; /* for another server's answer */
 
     /* How it behaves. */
@@ -59,12 +59,12 @@ struct server_options {
 
     const char *job_env; /* variables that commands of the worker inside get, too (job/job_env.h) */
 
-    const char *alert_webhooks; /* addresses, comma-separated; empty: nobody is told */
+    const char *alert_webhooks; /* addresses, comma-separated; empty: alerts are not sent */
 
     /* Times. */
     uint64_t tzdata_look_ms;  /* how often to see whether time zones have other rules */
     uint64_t clock_step_ms;   /* a clock that was set must hold for this long; 0: not at all */
-    unsigned clock_synced;    /* 0: what the system says about its clock counts; 1: it does not */
+    unsigned clock_synced;    /* 0: the system is believed about its clock; 1: it does not */
     uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
     uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */

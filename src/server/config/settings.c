@@ -154,6 +154,8 @@ const struct setting settings_all[] = {
         "how long the numbers of reports are kept"),
     ENGINE_TIME("idempotency_ms", once_ms, SECOND, 365 * DAY,
         "how long an Idempotency-Key is remembered"),
+    ENGINE_TIME("unique_keep", unique_keep_ms, 0, 3650 * DAY,
+        "how long a unique key is kept after success"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };
 /* clang-format on */

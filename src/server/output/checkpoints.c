@@ -10,8 +10,8 @@ enum {
 
 /* ---- calls */
 
-/* Whoever had the newest lease may still put: nobody else was given the execution, so the next
- * attempt has not looked yet, and what was saved late is better than what is older. */
+/* The holder of the newest lease may still put: no other worker was given the execution, so the
+ * next attempt has not looked yet, and what was saved late is better than what is older. */
 static enum rc put(struct output_log *t, struct checkpoint_call *call, struct err *err)
 {
     TRY(fence_check(t->fence, &call->name, STANDING_LATE, err));

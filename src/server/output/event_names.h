@@ -1,9 +1,9 @@
 /* event_names.h - the texts in events, for as long as the events are kept.
  *
  * Events outlive the engine that tells them, and most are about one of few names, so each name is
- * kept once for many events. Names are freed by generation: whatever is kept goes into the newest
- * one, and when as many events were told as a reader can go back to, a new one begins and the one
- * before the last is not needed by any event any more. */
+ * kept once for many events. Names are freed by generation: a new name goes into the newest one,
+ * and when as many events were told as a reader can go back to, a new one begins and the one before
+ * the last is not needed by any event any more. */
 #pragma once
 #include "base/map.h"
 

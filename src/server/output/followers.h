@@ -16,7 +16,7 @@ struct output_log {
     struct list keeping; /* requests with output to keep */
     bool losing;         /* the last of it could not be kept, and somebody was told */
     struct list follows;
-    bool lagging;             /* somebody has to be looked at again soon */
+    bool lagging;             /* some follower has to be looked at again soon */
     int64_t trim_ms;          /* boot clock: when to delete old output next */
     int64_t look_ms;          /* the same: when to look for output that came to other servers */
     int64_t sweep_ms;         /* the same for checkpoints … */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 1000, /* who has come, and who has gone */
+    LOOK_MS = 1000, /* for servers that came or went */
     IDLE_MS = 60000,
     EVENT_BYTES_MAX = 1 << 20,
     PLACE_BYTES_MAX = 8 << 10,

@@ -75,9 +75,10 @@ static void keep_all(struct output_log *t)
     }
     enum rc rc = t->logs->ops->append(t->logs, all.items, all.len, &err);
     if (rc != RC_OK && !t->losing) /* once, and not for every upload that comes again */
-        log_error("output cannot be kept; workers keep it for now", "error", err.text, NULL);
+        log_error("output cannot be written to the log store; workers keep it and send it again",
+                  "error", err.text, NULL);
     else if (rc == RC_OK && t->losing)
-        log_info("output is kept again", NULL);
+        log_info("output can be written to the log store again", NULL);
     t->losing = rc != RC_OK;
     for (size_t i = 0; rc == RC_OK && i < all.len; i++)
         followers_output(t, all.items[i].exec_id);

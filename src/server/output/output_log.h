@@ -1,16 +1,16 @@
 /* output_log.h - the thread that keeps output and checkpoints, and tells what happens.
  *
  * It owns the writing side of the logs, the followers of output, and the ring of recent events with
- * its watchers. What workers send is kept when it is sent in the name of a lease that they were
- * given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the next
- * page when its reader has taken most of the last one. The database (or the ring) is the buffer, so
- * a reader that never reads costs a few hundred bytes, whatever is printed meanwhile. */
+ * its watchers. Output that workers send is kept when it is sent in the name of a lease that they
+ * were given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the
+ * next page when its reader has taken most of the last one. The database (or the ring) is the
+ * buffer, so a reader that never reads costs a few hundred bytes, whatever is printed meanwhile. */
 #pragma once
 #include "server/call/request.h"
 #include "server/output/fence.h"
 
 enum {
-    EVENTS_KEPT = 1 << 16, /* what Last-Event-ID can go back to */
+    EVENTS_KEPT = 1 << 16, /* so far can Last-Event-ID go back */
 };
 
 enum follow_kind {
@@ -19,7 +19,8 @@ enum follow_kind {
     FOLLOW_EVENTS, /* everything that happens, for ever */
 };
 
-/* What a request wants to be sent. Filled by the route, owned by the tail until it is closed. */
+/* The output or events that a request follows. Filled by the route, owned by the tail until it is
+ * closed. */
 struct follow {
     enum follow_kind kind;
     uint64_t exec_id;
@@ -52,7 +53,7 @@ enum checkpoint_kind {
     CHECKPOINT_SHOW,  /* a person looks at it; none is RC_NOT_FOUND */
 };
 
-/* What a request wants to do with a checkpoint. */
+/* A request's call about a checkpoint: to save it, or to fetch it. */
 struct checkpoint_call {
     enum checkpoint_kind kind;
     struct lease_name name;       /* CHECKPOINT_SHOW: only the execution */
@@ -69,7 +70,7 @@ enum rc output_log_checkpoint(struct output_log *t, struct request *r);
  * home with r->rc set. */
 enum rc output_log_follow(struct output_log *t, struct request *r);
 /* From the turn thread: this server decides about these partitions from now on, and hears of
- * nothing else. Whoever follows what is not in them is cut off, to ask again, and be led to who
+ * nothing else. A follower of an execution outside them is cut off, to ask again, and be led to who
  * does. */
 void output_log_moved(struct output_log *t, struct partition_set owned);
 /* From the turn thread, after a commit, in order. Copies what the events name. */

@@ -4,7 +4,7 @@
 
 enum { DUE_ROUNDS_MAX = 64 }; /* halving ten thousand twice over; then the next turn goes on */
 
-/* What has become of the commands so far. */
+/* The outcome of the commands so far. */
 struct tangle {
     struct turn *turn;
     struct moment now;
@@ -28,7 +28,7 @@ static bool is_known(struct turn *t, uint64_t exec_id)
     struct question *questions[] = {&question};
     const struct answer *a = &question.answer;
     if (t->store->ops->admit(t->store, &t->owned, questions, 1, &t->arena, NULL) != RC_OK)
-        return true; /* nobody can say: then it stays */
+        return true; /* unknown: then it stays */
     return a->exec != NULL && !exec_is_final(a->exec->state) && a->job_count > 0;
 }
 
@@ -102,7 +102,8 @@ static bool leave_one_alone(struct tangle *g)
 
 /* Among what is due there is something that the store refuses. It would come again with every turn,
  * here and wherever it is loaded next, so it is looked for: half of what is due, half of that,
- * until it is alone. What is due besides is kept on the way, or comes with the next turn. */
+ * until it is alone. Other executions that are due are kept on the way, or comes with the next
+ * turn. */
 static enum rc run_due(struct tangle *g, enum rc rc)
 {
     struct engine *e = g->turn->engine;
@@ -125,8 +126,8 @@ static enum rc run_due(struct tangle *g, enum rc rc)
 }
 
 /* Deleting what is too old is nobody's wish, and it comes again with every turn, here and at
- * whoever takes over. It waits, so that nobody is blamed for it; and where it was that, it is not
- * tried again for a while. */
+ * whoever takes over. It waits, so that no command is blamed for it; and where it was that, it is
+ * not tried again for a while. */
 static enum rc run_without_old(struct tangle *g, enum rc rc)
 {
     struct engine *e = g->turn->engine;
@@ -135,7 +136,7 @@ static enum rc run_without_old(struct tangle *g, enum rc rc)
     if (looked)
         rc = run_part(g, NULL, 0);
     if (looked && rc == RC_OK) {
-        log_error("the store refuses to delete what is too old; that is put off", "error",
+        log_error("the store refuses to delete old executions; they are tried again later", "error",
                   g->err->text, NULL);
         engine_put_off_old(e);
     }
@@ -220,7 +221,7 @@ enum rc bisect(struct turn *t, struct command *const *commands, size_t count, st
     arena_reset(&t->kept);
     TRY(check_store(t, err));
     drop_strangers(t); /* of the try that brought us here */
-    /* What time brings comes first, and alone: nobody shall be blamed for it. */
+    /* Executions that come due go first, and alone: no command shall be blamed for them. */
     TRY(run_own(&g));
     enum rc rc = count == 0 ? RC_OK : divide(&g, commands, count);
     if (rc != RC_OK && !is_passing(rc))

@@ -1,4 +1,3 @@
-#include "server/turn/decider.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -6,13 +5,9 @@
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
-#include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
 #include "server/output/output_log.h"
-#include "server/turn/intake.h"
-#include "server/turn/keeper.h"
-#include "server/turn/outage.h"
-#include "server/turn/retired.h"
+#include "server/turn/decider_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,42 +21,12 @@ enum {
     /* In a cluster there may be no connection, and others to go to. */
     RETRY_IN_CLUSTER_US = 1000000,
     LOOK_US = 1000000,
-    DOUBT_US = 2000000, /* that commands wait to hear what this server still owns */
     DOUBT_LOOK_MS = 20,
-    LAST_WAIT_US =
-        3000000, /* for the store, when the server ends; whoever kills it gives it half a minute */
+    /* For the store, when the server ends. Service managers kill it after half a minute. */
+    LAST_WAIT_US = 3000000,
 };
 
-struct decider {
-    struct server *server;
-    struct thread *thread;
-    struct intake intake;
-    struct turn turn;
-    struct outage outage;
-    struct timekeeper time; /* alone: of this machine's clock */
-    int64_t next_look_us;   /* at the files of the store */
-    int64_t next_zones_us;  /* at those of time zones */
-    atomic_bool failed;
-    atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
-
-    /* in a cluster */
-    struct membership *membership; /* NULL: there is no other server */
-    struct engine_options options;
-    struct ownership owned;
-    struct ownership numbers;  /* only its floors: what engines before this one have given out */
-    uint64_t serial;           /* of what the membership told last */
-    uint64_t settings_version; /* of what was read last */
-    uint64_t doubt;            /* a ticket: what is owned must be heard first; 0: none */
-    int64_t doubt_us;          /* since when */
-    uint64_t lost_turns;       /* of the store's, of which an alert is due */
-    bool stale;                /* memory may be wrong: load it again */
-    bool unloaded;             /* it could not be loaded; the engine knows nothing */
-    bool stirred;              /* a turn is due although nobody asked for one */
-    struct retired *retired;   /* owned: engines that somebody may still read from */
-    struct keeper keeper;      /* of leases, while nothing may be decided */
-};
-
-/* What could not be loaded is nobody else's for that: it is told why not. */
+/* Partitions that failed to load are still ours: their commands are refused, not forwarded. */
 static size_t gather(struct decider *d, struct command **ret_commands)
 {
     return intake_gather(&d->intake, &d->turn, d->unloaded, ret_commands);
@@ -72,7 +37,7 @@ static bool may_retry(enum rc rc)
     return rc == RC_BUSY || rc == RC_IO;
 }
 
-static bool may_decide(void *arg)
+bool decider_may_decide(void *arg)
 {
     const struct decider *d = arg;
     return d->membership == NULL || membership_may_decide(d->membership);
@@ -90,7 +55,7 @@ static bool is_fatal(enum rc rc)
 static void tell(struct decider *d, struct turn_news *news)
 {
     if (news->mailed !=
-        0) /* durable, and read within a second; who owns those partitions reads it now */
+        0) /* durable, and read within a second; the owners of those partitions read it now */
         peers_mail_owners(d->server, news->mailed);
     output_log_tell(d->server->tail, news->events, news->event_count);
     answers_send(&news->done);
@@ -111,7 +76,7 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
         atomic_store(&d->server->trouble, rc);
         log_warn("a turn could not be kept and is tried again", "error", err->text, NULL);
     }
-    while (may_retry(rc) && !d->outage.on && may_decide(d) && clock_mono_us() < until_us) {
+    while (may_retry(rc) && !d->outage.on && decider_may_decide(d) && clock_mono_us() < until_us) {
         clock_pause_us(pause_us);
         keeper_wait(&d->keeper, &d->intake, &d->turn);
         pause_us = pause_us * 2 < RETRY_LAST_US ? pause_us * 2 : RETRY_LAST_US;
@@ -120,8 +85,8 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
     return rc;
 }
 
-/* Back to work. Whoever polls has been given nothing meanwhile, and results without a verdict: all
- * are asked to come again. */
+/* Back to work. Workers were given no leases meanwhile, and no verdicts on their results: all of
+ * them are asked to poll again. */
 static void recover(struct decider *d)
 {
     struct list parked;
@@ -160,7 +125,7 @@ static enum rc step_with_store(struct decider *d, struct command **commands, siz
 /* ---- without */
 
 /* Begins, or goes on. */
-static void begin_outage(struct decider *d, const struct err *err)
+void decider_begin_outage(struct decider *d, const struct err *err)
 {
     outage_note(&d->outage, err, clock_mono_us());
     atomic_store(&d->server->trouble, err->rc);
@@ -195,7 +160,7 @@ static bool has_grace(const struct decider *d)
     return outage_has_grace(&d->outage, grace_ms, clock_mono_us());
 }
 
-/* What needs no store goes on for a grace; the rest is told why not. */
+/* Commands that need no store go on for a grace; the others are refused with the reason. */
 static void step_without_store(struct decider *d, struct command **commands, size_t count)
 {
     struct turn_news news;
@@ -228,31 +193,10 @@ static void give_up_for_good(struct decider *d, struct command **commands, size_
     atomic_store(&d->failed, true);
 }
 
-/* The store does not know us as the owner of all that this turn was about, or cannot say what
- * became of it (then its commands are answered, since they may have been kept). */
-static void begin_doubt(struct decider *d, struct command **commands, size_t count,
-                        const struct err *err)
-{
-    log_warn("what this server owns is in doubt; it looks again", "code", rc_name(err->rc), "error",
-             err->text, NULL);
-    if (err->rc == RC_UNKNOWN)
-        answers_give_up(commands, count, err);
-    else
-        intake_put_back(&d->intake, commands, count);
-    d->doubt = membership_doubt(d->membership);
-    d->doubt_us = clock_mono_us();
-    d->stale = true;
-}
-
-static bool is_doubt(const struct decider *d, enum rc rc)
-{
-    return d->membership != NULL && (rc == RC_DEPOSED || rc == RC_UNKNOWN);
-}
-
 /* Why no turn may be tried with the store now; false: nothing is in the way. */
 static bool is_barred(struct decider *d, struct err *ret_err)
 {
-    if (!may_decide(d)) {
+    if (!decider_may_decide(d)) {
         err_set(ret_err, RC_IO, "this server could not renew its membership in the cluster");
         return true;
     }
@@ -268,156 +212,30 @@ static void step(struct decider *d)
     d->stirred = false;
     size_t count = gather(d, commands);
     if (is_barred(d, &err)) {
-        begin_outage(d, &err);
+        decider_begin_outage(d, &err);
     } else if (outage_may_try(&d->outage, clock_mono_us())) {
         enum rc rc = step_with_store(d, commands, count, &err);
         if (rc == RC_OK)
             return;
-        if (is_doubt(d, rc)) {
-            begin_doubt(d, commands, count, &err);
+        if (decider_is_doubt(d, rc)) {
+            decider_begin_doubt(d, commands, count, &err);
             return;
         }
         if (is_fatal(rc)) {
             give_up_for_good(d, commands, count, &err);
             return;
         }
-        begin_outage(d, &err);
+        decider_begin_outage(d, &err);
     }
     step_without_store(d, commands, count);
 }
 
-/* ---- with other servers */
-
-/* Whatever is parked polls again. An engine that is about to go says nothing about what this server
- * owns. */
-static void unpark(struct decider *d)
-{
-    struct list parked;
-    list_init(&parked);
-    engine_unpark(d->turn.engine, &parked);
-    LIST_EACH(&parked, node)
-    {
-        struct command *cmd = CONTAINER_OF(node, struct command, node);
-        if (d->membership != NULL)
-            keeper_answer(&d->keeper, d->turn.engine, &d->turn.owned, cmd);
-    }
-    answers_send(&parked);
-}
-
-/* The engine stays until nobody can read from it any more, and until another one is loaded. */
-static void drop_engine(struct decider *d)
-{
-    turn_raise_floors(&d->turn, &d->numbers);
-    if (!d->unloaded)
-        d->lost_turns = engine_lost_turns(d->turn.engine);
-    unpark(d);
-    if (!keeper_adopt(&d->keeper, d->turn.engine, &d->turn.owned))
-        retired_add(&d->retired, d->server, d->turn.engine);
-    d->turn.engine = NULL;
-    turn_close(&d->turn);
-}
-
-static void tell_loaded(const struct decider *d, int64_t begin_us)
-{
-    struct partition_set set = ownership_set(&d->owned);
-    log_info("decides about partitions", "count", LOG_NUMBER(partition_set_len(&set)), "executions",
-             LOG_NUMBER(engine_live_count(d->turn.engine)), "loaded_in_ms",
-             LOG_NUMBER((clock_mono_us() - begin_us) / 1000), NULL);
-}
-
-static void load(struct decider *d)
-{
-    struct err err;
-    int64_t begin_us = clock_mono_us();
-    ownership_raise(&d->owned, d->numbers.id_floor, d->numbers.turn_floor);
-    enum rc rc = turn_load(&d->turn, d->server->store, &d->owned, &d->options, clock_now(), &err);
-    d->unloaded = rc != RC_OK;
-    if (d->unloaded) {
-        begin_outage(d, &err);
-        turn_close(&d->turn);
-        turn_idle(&d->turn, d->server->store, d->owned.partitions, &d->options, clock_now());
-    } else {
-        struct engine *former = keeper_pass_on(&d->keeper, d->turn.engine);
-        if (former != NULL)
-            retired_add(&d->retired, d->server, former);
-        tell_loaded(d, begin_us);
-        d->lost_turns += membership_hear_lost(d->membership);
-        engine_note_lost(d->turn.engine, d->lost_turns);
-        atomic_store(&d->server->loaded, true);
-    }
-    d->turn.may_keep = may_decide;
-    d->turn.may_keep_arg = d;
-    d->stirred = true;
-}
-
-/* What is to be given is given from now on: nobody decides about it here. What comes is loaded. */
-static void change_ownership(struct decider *d)
-{
-    drop_engine(d);
-    d->stale = false;
-    membership_obey(d->membership, d->serial);
-    output_log_moved(d->server->tail, ownership_set(&d->owned));
-    load(d);
-}
-
-static void read_settings(struct decider *d)
-{
-    struct err err;
-    uint64_t version = membership_settings_version(d->membership);
-    if (version == d->settings_version || d->outage.on)
-        return;
-    enum rc rc = turn_settings(&d->turn, &err);
-    if (rc == RC_OK)
-        rc = auth_reload(&d->server->auth, d->server->store, &err);
-    if (rc != RC_OK) {
-        log_warn("settings could not be read; they are tried again", "error", err.text, NULL);
-        return;
-    }
-    d->settings_version = version;
-    d->stirred = true; /* a queue may have been opened */
-}
-
-static void load_again(struct decider *d)
-{
-    drop_engine(d);
-    load(d);
-}
-
-static bool in_doubt(struct decider *d)
-{
-    if (d->doubt != 0 && membership_is_cleared(d->membership, d->doubt))
-        d->doubt = 0;
-    return d->doubt != 0;
-}
-
-/* Nobody waits for ever to hear what is whose. */
-static void bear_doubt(struct decider *d)
+void decider_run_outage(struct decider *d, const struct err *err)
 {
     static struct command *commands[TURN_COMMANDS_MAX];
-    struct err err;
-    if (clock_mono_us() - d->doubt_us < DOUBT_US)
-        return;
-    err_set(&err, RC_IO, "the store does not say what this server owns");
-    begin_outage(d, &err);
+    decider_begin_outage(d, err);
     size_t count = gather(d, commands);
     step_without_store(d, commands, count);
-}
-
-/* False: not now. */
-static bool follow_cluster(struct decider *d)
-{
-    if (d->membership == NULL)
-        return true;
-    if (in_doubt(d)) {
-        bear_doubt(d);
-        return false;
-    }
-    if (membership_news(d->membership, &d->serial, &d->owned) || d->stale)
-        change_ownership(d);
-    else if (d->unloaded && outage_may_try(&d->outage, clock_mono_us()))
-        load_again(d);
-    read_settings(d);
-    return true;
 }
 
 /* Whether the files are still there is asked even when nothing has to be written. */
@@ -433,13 +251,13 @@ static void look_after_store(struct decider *d)
         membership_set_unsure(d->membership, d->serial, engine_unsure(d->turn.engine));
     enum rc rc = d->server->store->ops->check(d->server->store, &err);
     if (rc != RC_OK && !d->outage.on)
-        begin_outage(d, &err);
+        decider_begin_outage(d, &err);
 }
 
 static void renew_zone(void *arg, const struct zone *old, const struct zone *newer)
 {
     struct decider *d = arg;
-    log_info("a time zone has other rules now; schedules follow", NULL);
+    log_info("tzdata has new rules for a time zone; its schedules follow them", NULL);
     engine_renew_zone(d->turn.engine, old, newer);
 }
 
@@ -483,7 +301,7 @@ static void decide(void *arg)
     while (wait(d) && !atomic_load(&d->failed)) {
         d->keeper.looked_us = clock_mono_us();
         intake_take(&d->intake, &d->turn);
-        if (!follow_cluster(d))
+        if (!decider_follow_cluster(d))
             continue;
         look_after_store(d);
         look_after_zones(d);
@@ -491,8 +309,8 @@ static void decide(void *arg)
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
-    /* Whoever still waits is told that the server is going away. */
-    unpark(d);
+    /* Commands that still wait are told that the server is going away. */
+    decider_unpark(d);
     mailbox_close(d->intake.box);
     intake_take(&d->intake, &d->turn);
     static struct command *commands[TURN_COMMANDS_MAX];
@@ -502,7 +320,7 @@ static void decide(void *arg)
         answers_give_up(commands, count, &err);
 }
 
-/* What the store has last seen says whether the clock can be right, so owning comes first. */
+/* The newest id in the store says whether the clock can be right, so owning comes first. */
 static enum rc open_alone(struct decider *d, struct err *err)
 {
     struct store *store = d->server->store;
@@ -525,33 +343,11 @@ static enum rc open_turn(struct decider *d, struct err *err)
     membership_obey(d->membership, d->serial);
     int64_t begin_us = clock_mono_us();
     TRY(turn_load(&d->turn, server->store, &d->owned, &d->options, clock_now(), err));
-    tell_loaded(d, begin_us);
-    d->turn.may_keep = may_decide;
+    decider_tell_loaded(d, begin_us);
+    d->turn.may_keep = decider_may_decide;
     d->turn.may_keep_arg = d;
     d->settings_version = 0; /* as old as can be: read again with the first turn */
     return RC_OK;
-}
-
-/* A turn that is given up at the end is as if the process had died: what became of it stands in the
- * store, and its clients hear that it is not known. */
-static bool on_store_wait(void *arg)
-{
-    struct decider *d = arg;
-    int64_t end_us = atomic_load(&d->end_us);
-    keeper_wait(&d->keeper, &d->intake, &d->turn);
-    return end_us == 0 || clock_mono_us() < end_us;
-}
-
-/* A quarter of a lease is what a worker's poll waits beyond its time. */
-static void be_patient(struct decider *d)
-{
-    int64_t quarter_ms = d->server->options->engine.lease_ms / 4;
-    if (d->membership == NULL)
-        return;
-    d->keeper.membership = d->membership;
-    d->keeper.quiet_ms = quarter_ms;
-    d->server->store->patience =
-        (struct store_patience){.ask_ms = quarter_ms, .on_wait = on_store_wait, .arg = d};
 }
 
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err)
@@ -565,7 +361,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
         atomic_store(&server->loaded, true);
-        be_patient(d);
+        decider_be_patient(d);
         rc = thread_start("turn", decide, d, &d->thread, err);
     }
     if (rc != RC_OK) {

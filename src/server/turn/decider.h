@@ -12,7 +12,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
 enum rc decider_send(struct decider *d, struct request *r);
 /* A parked poll's client has left: stop offering it work. */
 void decider_hangup(struct decider *d, const struct request *r);
-/* Somebody was told, or nobody would listen. From any thread. */
+/* An alert was delivered, or given up. From any thread. */
 void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
 /* There is news from the cluster, or mail in the store: look. From any thread. */
 void decider_nudge(struct decider *d);

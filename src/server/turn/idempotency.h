@@ -1,9 +1,9 @@
 /* idempotency.h - requests that may be sent again: the key, where it counts, and what it stands
  * for.
  *
- * The key is the client's; it counts among the requests of the same caller. What it stands for is a
- * hash of the request in its canonical form, so that a document which says the same in other words
- * is the same. engine/submit/idempotency.c does the rest. */
+ * The key is the client's; it counts among the requests of the same caller. It stands for a hash of
+ * the request in its canonical form, so that a document which says the same in other words is the
+ * same. engine/submit/idempotency.c does the rest. */
 #pragma once
 #include "server/call/request.h"
 #include "server/turn/idempotency_hash.h"

@@ -2,8 +2,8 @@
  *
  * Requests come from any thread and pile up; the turn's thread takes as many as one turn can carry,
  * in the order in which they came. Those about which another server decides are refused on the way.
- * A request has no other way out than an answer: who cannot decide about commands gives up on them,
- * or puts them back.
+ * A request has no other way out than an answer: a caller that cannot decide about commands gives
+ * up on them, or puts them back.
  *
  * A nudge is mail without a request: there may be something in the inbox, or news of the cluster.
  * Many are as good as one, so there is one, sent again when it was seen. */
@@ -38,8 +38,8 @@ void intake_nudge(struct intake *in);
 
 /* All that has come since waits for a turn. A nudge is told to the turn's engine. */
 void intake_take(struct intake *in, struct turn *turn);
-/* What the next turn can carry: ret_commands has room for TURN_COMMANDS_MAX. any: also what another
- * server has to decide. */
+/* Takes as many commands as the next turn can carry: ret_commands has room for TURN_COMMANDS_MAX.
+ * any: also what another server has to decide. */
 size_t intake_gather(struct intake *in, struct turn *turn, bool any, struct command **ret_commands);
 /* Takes the polls out of all that has come, in their order and at most max; the rest stays as it
  * is. Also while a turn is under way. */

@@ -9,7 +9,7 @@ static void say_begin(struct outage *o, int64_t now_us)
     if (!o->said)
         return;
     o->next_say_us = now_us + OUTAGE_SAY_US;
-    log_error("the store takes no commits; what must be kept is refused until it does", "code",
+    log_error("the store takes no commits; changes are refused until it does", "code",
               rc_name(o->why.rc), "error", o->why.text, NULL);
 }
 

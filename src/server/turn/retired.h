@@ -3,7 +3,7 @@
  * Answers borrow names from the engine that gave them, and travel to the net threads as mail. Mail
  * arrives in order: when a parcel that was sent after an engine's last answer has come to every net
  * thread, all its answers are written, and it can go. That takes as long as the engine is large, so
- * a thread of its own does it. What the tail is told is copied before. */
+ * a thread of its own does it. Texts that the output log is told are copied before. */
 #pragma once
 #include "engine/core/engine.h"
 #include "server/call/context.h"

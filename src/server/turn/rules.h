@@ -13,7 +13,8 @@ struct zones;
 enum rc rules_make(struct zones *zones, const struct spec *spec, struct arena *arena,
                    struct rules *ret_rules, struct err *err);
 
-/* What is asked of the turn for a job: owner submits it. Without an idempotency key. */
+/* Makes the submission that the turn is sent for a job; owner submits it. Without an idempotency
+ * key. */
 struct submission rules_submission(const struct spec *spec, const struct rules *rules,
                                    struct str owner, struct arena *arena);
 

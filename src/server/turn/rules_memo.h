@@ -12,10 +12,10 @@ struct rules_memo {
     struct arena arena;  /* owned: of both */
 };
 
-/* What the text says, as spec_read does. The spec is valid as long as the arena and until the next
+/* Reads the text as spec_read does. The spec is valid as long as the arena and until the next
  * rules_memo_tidy. */
 enum rc rules_memo_read(struct rules_memo *m, struct str text, struct arena *arena,
                         struct spec *ret_spec, struct err *err);
-/* Nobody uses any more what was read so far: when there is much of it, it is forgotten. */
+/* Specs read so far are not used any more: when there are many of them, they are forgotten. */
 void rules_memo_tidy(struct rules_memo *m);
 void rules_memo_free(struct rules_memo *m);

@@ -1,14 +1,14 @@
 /* sql_job.h - jobs that came through the inbox, from somebody's SQL transaction.
  *
- * The same document as POST /jobs takes, read by the same reader. Nobody waits for an answer, so
- * what is wrong with it becomes one sentence for the list of rejected submissions. */
+ * The same document as POST /jobs takes, read by the same reader. No client waits for an answer, so
+ * the errors become one sentence for the list of rejected submissions. */
 #pragma once
 #include "job/command.h"
 
 struct sql_job_rule {
     void *zones;
     size_t payload_bytes_max;  /* as over HTTP; 0: no limit */
-    size_t document_bytes_max; /* the same, of a request: what has more is not even parsed */
+    size_t document_bytes_max; /* the same, of a request: a longer document is not even parsed */
 };
 
 /* The SQL role decides the team; a document that names another is refused. What ret_item points to

@@ -19,7 +19,7 @@
 enum {
     ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
-    MAIL_MS = 1000, /* what others write is read so soon without being told; wake-ups are faster */
+    MAIL_MS = 1000,     /* mail by others is read so soon without a wake-up, which is faster */
     /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
      * one goes out in any case. */
     REPLY_BYTES_MAX = 32 << 20,
@@ -49,7 +49,15 @@ static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct a
     const struct turn_reading *reading = arg;
     const struct ical_zones zones = {.find = rules_zone, .arg = reading->rule.zones};
     struct almanac almanac;
-    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
+    struct ical_facts facts;
+    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, &facts, err));
+    /* Events are left out with a warning when a calendar is put, not behind its owner's back. */
+    if (almanac.entry_count < rec->entry_count)
+        return err_set(
+            err, RC_INVALID, "%u of its %u entries cannot be read any more%s%.*s",
+            rec->entry_count - almanac.entry_count, rec->entry_count,
+            facts.warning_count > 0 ? ": " : "",
+            STR_ARG(facts.warning_count > 0 ? facts.warnings.items[0].message : STR("")));
     almanac.calendar = calendar_copy(&almanac.calendar, arena);
     *ret_almanac = almanac;
     return RC_OK;
@@ -67,7 +75,7 @@ void turn_quarantine(struct turn *t, uint64_t exec_id, const char *why)
 {
     char text[ID_TEXT_MAX];
     t->quarantined++;
-    log_error("an execution makes no sense and is left alone", "execution_id",
+    log_error("the row of an execution is corrupt; it is quarantined and not run", "execution_id",
               id_format(text, ID_EXEC, exec_id).ptr, "error", why, NULL);
 }
 
@@ -78,7 +86,7 @@ static enum rc load_job(void *arg, const struct job_rec *job, struct err *err)
     struct turn *t = arg;
     char text[ID_TEXT_MAX];
     if (engine_load_job(t->engine, job, err) != RC_OK)
-        log_error("a stored job makes no sense and was left out", "job_id",
+        log_error("the row of a job is corrupt; the job was left out", "job_id",
                   id_format(text, ID_JOB, job->id).ptr, "error", err->text, NULL);
     return RC_OK;
 }
@@ -96,7 +104,7 @@ static void load_damaged(void *arg, uint64_t exec_id)
     turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
 }
 
-/* What the engine takes as it is. */
+/* Rows that the engine takes as they are. */
 #define LOADER(name, record)                                                                       \
     static enum rc load_##name(void *arg, const record *rec, struct err *err)                      \
     {                                                                                              \
@@ -119,8 +127,8 @@ LOADER(operation, struct operation_rec)
 static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
 {
     if (engine_load_calendar(((struct turn *)arg)->engine, calendar, err) != RC_OK)
-        log_error("a stored calendar makes no sense; what goes by it is held", "error", err->text,
-                  NULL);
+        log_error("the row of a calendar is corrupt; schedules that go by it are held back",
+                  "error", err->text, NULL);
     return RC_OK;
 }
 
@@ -411,8 +419,8 @@ static uint64_t partitions_of_mail(const struct turn *t, const struct delta *del
 }
 
 /* Between any two lines the process may die. Before commit returns, the store holds nothing of the
- * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
- * again, and a lease that was not delivered is sent again with the worker's next poll. */
+ * turn and no client was told anything. After it, everything is durable: a client without an answer
+ * asks again, and a lease that was not delivered is sent again with the worker's next poll. */
 enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t count,
                       struct moment now, struct turn_news *ret_news, struct err *err)
 {

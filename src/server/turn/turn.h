@@ -25,8 +25,8 @@ struct turn {
 };
 
 /* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that
- * makes no sense is logged, counted and left out. Who owns nothing knows the settings, and can
- * answer polls. */
+ * makes no sense is logged, counted and left out. A server that owns nothing knows the settings,
+ * and can answer polls. */
 enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
                   const struct engine_options *options, struct moment now, struct err *err);
 /* Owns the store's partitions for node before that. */
@@ -36,7 +36,7 @@ void turn_close(struct turn *t);
 /* For whoever will load anew: the numbers that were given out since own was told its floors. */
 void turn_raise_floors(const struct turn *t, struct ownership *own);
 
-/* What a turn has to tell, valid until the next one. */
+/* The news of a turn, for other threads; valid until the next one. */
 struct turn_news {
     struct list done; /* commands that are answered, of this turn or parked before */
     const struct event *events;
@@ -61,7 +61,7 @@ enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, 
 void turn_run_outage(struct turn *t, struct command *const *commands, size_t count,
                      struct moment now, struct turn_news *ret_news);
 
-/* The same for nothing at all, without asking the store: what a server is while it cannot load. */
+/* The same for no partitions, without asking the store: for a server that cannot load its own. */
 void turn_idle(struct turn *t, struct store *store, uint32_t partitions,
                const struct engine_options *options, struct moment now);
 

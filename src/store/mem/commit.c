@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "base/plant.h"
+#include "job/record/delta_ids.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -70,6 +71,7 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
 
 /* The tables that a delta is applied to: those of the handle, or those that follow them. */
 struct applying {
+    const struct mem_handle *h;
     struct mem_store *m;
     const struct ownership *own;
 };
@@ -81,16 +83,6 @@ void mem_raise_newest(struct mem_store *m, uint64_t id)
         p->newest_id = id;
 }
 
-static void redefine_job(struct job_rec *job, const struct job_rec *to)
-{
-    kept_text_set(&job->queue, to->queue);
-    kept_text_set(&job->team, to->team);
-    kept_text_set(&job->tags, to->tags);
-    kept_text_set(&job->spec, to->spec);
-    kept_text_set(&job->payload, to->payload);
-    job->changed_ms = to->changed_ms;
-}
-
 static void apply_job(const struct applying *a, const struct job_change *change)
 {
     struct mem_store *m = a->m;
@@ -100,16 +92,11 @@ static void apply_job(const struct applying *a, const struct job_change *change)
         struct job_rec fresh = *to;
         fresh.trail = change->step;
         map_put(&m->jobs, to->id, kept_job(&fresh));
-        mem_raise_newest(m, to->id);
         return;
     }
+    kept_record_take(&job_row_fields, FIELD_PROGRESS | FIELD_END, job, to);
     if (change->redefined)
-        redefine_job(job, to);
-    job->version = to->version;
-    job->state = to->state;
-    job->priority = to->priority;
-    job->finished_ms = to->finished_ms;
-    job->last_exec = to->last_exec;
+        kept_record_take(&job_row_fields, FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK, job, to);
     kept_text_append(&job->trail, change->step);
 }
 
@@ -118,55 +105,34 @@ static void apply_version(const struct applying *a, const struct version_change 
     mem_keep_version(a->m, change);
 }
 
+static const struct exec_rec no_exec;
+
 static void insert_exec(struct mem_store *m, const struct exec_change *change)
 {
     struct exec_rec fresh = change->exec;
+    bool ended = change->kind == CHANGE_RECORD;
     fresh.trail = change->step;
-    if (change->kind == CHANGE_INSERT) {
-        fresh.finished_ms = 0;
-        fresh.result = (struct str){0};
-    }
-    map_put(change->kind == CHANGE_INSERT ? &m->live : &m->history, fresh.id, kept_exec(&fresh));
-    mem_raise_newest(m, fresh.id);
+    fields_take(&exec_fields, ended ? FIELD_MARK : FIELD_END | FIELD_BULK, &fresh, &no_exec);
+    map_put(ended ? &m->history : &m->live, fresh.id, kept_exec(&fresh));
 }
 
 static void update_exec(struct mem_store *m, const struct exec_change *change)
 {
     const struct exec_rec *to = &change->exec;
     struct exec_rec *exec = map_get(&m->live, to->id);
-    if (change->moved) {
-        kept_text_set(&exec->queue, to->queue);
-        exec->priority = to->priority;
-        exec->slot_ms = to->slot_ms;
-        exec->nominal_ms = to->nominal_ms;
-    }
-    exec->state = to->state;
-    exec->due_ms = to->due_ms;
-    exec->ready_ms = to->ready_ms;
-    exec->started_ms = to->started_ms;
-    exec->attempts = to->attempts;
-    exec->lost = to->lost;
-    exec->returned = to->returned;
-    exec->unseen = change->kind == CHANGE_FINISH ? 0 : to->unseen;
-    exec->proven = change->kind != CHANGE_FINISH && to->proven;
+    bool ends = change->kind == CHANGE_FINISH;
+    kept_record_take(&exec_fields, FIELD_PROGRESS, exec, to);
+    kept_record_take(&exec_fields, FIELD_MARK, exec, ends ? &no_exec : to);
     exec->recharged = to->recharged;
     kept_text_set(&exec->charged, to->charged);
-    exec->late = to->late;
-    exec->sla_since_ms = to->sla_since_ms;
-    exec->sla_extra_ms = to->sla_extra_ms;
-    exec->sla_marks = to->sla_marks;
-    exec->token = to->token;
-    exec->worker_id = to->worker_id;
-    exec->effect_done = to->effect_done;
-    if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
-        kept_text_set(&exec->error, to->error);
     kept_text_append(&exec->trail, change->step);
-    if (change->kind != CHANGE_FINISH)
+    if (to->error.len > 0 || ends) /* else the last one is still true */
+        kept_record_take(&exec_fields, FIELD_ERROR, exec, to);
+    if (change->moved)
+        kept_record_take(&exec_fields, FIELD_MOVED, exec, to);
+    if (!ends)
         return;
-    exec->finished_ms = to->finished_ms;
-    exec->slot_last_ms = to->slot_last_ms;
-    exec->slot_count = to->slot_count;
-    kept_text_set(&exec->result, to->result);
+    kept_record_take(&exec_fields, FIELD_END | FIELD_BULK, exec, to);
     map_remove(&m->live, to->id);
     map_put(&m->history, to->id, exec);
 }
@@ -186,8 +152,7 @@ static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t tok
     while (at > 0 && list->attempts[at - 1].token > token)
         at--;
     if (at > 0 && list->attempts[at - 1].token == token) {
-        kept_text_free(&list->attempts[at - 1].error);
-        kept_text_free(&list->attempts[at - 1].tail);
+        kept_texts_free(&attempt_fields, &list->attempts[at - 1]);
         return &list->attempts[at - 1];
     }
     list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
@@ -206,8 +171,7 @@ static void apply_attempt(const struct applying *a, const struct attempt_rec *at
     }
     struct attempt_rec *place = attempt_place(list, attempt->token);
     *place = *attempt;
-    place->error = kept_text(attempt->error);
-    place->tail = kept_text(attempt->tail);
+    kept_texts(&attempt_fields, place);
 }
 
 static void apply_released(const struct applying *a, const struct claim *released)
@@ -247,7 +211,8 @@ static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *
 static void sweep_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
 {
     struct claim *claim;
-    for (size_t left = CLAIM_SWEEP + 2 * h->taken_count;
+    size_t kept = delta_keeps_claims(delta) ? delta->claim_count : 0;
+    for (size_t left = CLAIM_SWEEP + 2 * (h->taken_count + kept);
          left > 0 && (claim = oldest_ended(h, m, delta->claims_now_ms)) != NULL; left--)
         kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }
@@ -260,7 +225,6 @@ static void apply_worker(const struct applying *a, const struct worker_change *c
     if (change->forget)
         return;
     map_put(&m->workers, id, kept_worker(&change->worker));
-    mem_raise_newest(m, id);
 }
 
 static void apply_queue(const struct applying *a, const struct queue_rec *queue)
@@ -351,80 +315,12 @@ static void apply_operation(const struct applying *a, const struct operation_cha
         whole.ids = kept->ids;
     map_put(rows, whole.id, kept_operation(&whole));
     kept_operation_free(kept);
-    mem_raise_newest(m, whole.id);
 }
 
 static void apply_operation_gone(const struct applying *a, const uint64_t *id)
 {
     for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
         kept_operation_free(map_remove(&a->m->operations[i], *id));
-}
-
-/* ---- what is too old */
-
-static bool has_execs(const struct mem_store *m, uint64_t job_id)
-{
-    MAP_EACH(&m->live, slot)
-    {
-        if (((const struct exec_rec *)slot->value)->job_id == job_id)
-            return true;
-    }
-    MAP_EACH(&m->history, slot)
-    {
-        if (((const struct exec_rec *)slot->value)->job_id == job_id)
-            return true;
-    }
-    return false;
-}
-
-static void forget_job(struct mem_store *m, uint64_t job_id)
-{
-    mem_forget_versions(m, job_id);
-    kept_job_free(map_remove(&m->jobs, job_id));
-    for (size_t i = 0; i < m->dependencies.cap; i++) {
-        struct dependency_rec *rec = m->dependencies.slots[i].value;
-        if (rec == NULL || rec->dependant != job_id)
-            continue;
-        strmap_remove(&m->dependencies, dependency_key(rec));
-        free(rec);
-        i = SIZE_MAX; /* what stood behind it may have moved up: from the start again */
-    }
-}
-
-static void forget_sla_events(struct mem_store *m, uint64_t exec_id)
-{
-    for (size_t i = 0; i < m->sla_events.cap;) {
-        struct sla_event_rec *event = m->sla_events.slots[i].value;
-        if (event == NULL || event->exec_id != exec_id) {
-            i++;
-            continue;
-        }
-        size_t cap = m->sla_events.cap;
-        map_remove(&m->sla_events, event->id); /* moves another one here, or all of them */
-        kept_sla_event_free(event);
-        if (m->sla_events.cap != cap)
-            i = 0;
-    }
-}
-
-static void forget_exec(struct mem_store *m, uint64_t exec_id)
-{
-    forget_sla_events(m, exec_id);
-    struct exec_rec *exec = map_remove(&m->history, exec_id);
-    struct attempt_list *list = map_remove(&m->attempts, exec_id);
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        kept_text_free(&list->attempts[i].error);
-        kept_text_free(&list->attempts[i].tail);
-    }
-    if (list != NULL)
-        free(list->attempts);
-    free(list);
-    if (exec == NULL)
-        return;
-    const struct job_rec *job = map_get(&m->jobs, exec->job_id);
-    if (job != NULL && job_is_over(job->state) && !has_execs(m, exec->job_id))
-        forget_job(m, exec->job_id);
-    kept_exec_free(exec);
 }
 
 static void apply_calendar(const struct applying *a, const struct calendar_change *change)
@@ -487,13 +383,11 @@ static void apply_claim(const struct applying *a, const struct claim *claim)
 static void apply_sla_event(const struct applying *a, const struct sla_event_rec *event)
 {
     map_put(&a->m->sla_events, event->id, kept_sla_event(event));
-    mem_raise_newest(a->m, event->id);
 }
 
 static void apply_alert(const struct applying *a, const struct alert_rec *alert)
 {
     map_put(&a->m->alerts, alert->id, kept_alert(alert));
-    mem_raise_newest(a->m, alert->id);
 }
 
 static void apply_counter(const struct applying *a, const struct counter *counter)
@@ -508,7 +402,7 @@ static void apply_queue_gone(const struct applying *a, const struct queue_gone *
 
 static void apply_forgotten(const struct applying *a, const uint64_t *exec_id)
 {
-    forget_exec(a->m, *exec_id);
+    mem_forget_exec(a->m, *exec_id);
 }
 
 static void apply_alert_gone(const struct applying *a, const uint64_t *id)
@@ -516,9 +410,9 @@ static void apply_alert_gone(const struct applying *a, const uint64_t *id)
     kept_alert_free(map_remove(&a->m->alerts, *id));
 }
 
-static void apply_turn(const struct mem_handle *h, const struct applying *a,
-                       const struct delta *delta)
+static void apply_turn(const struct applying *a, const struct delta *delta)
 {
+    const struct mem_handle *h = a->h;
     struct mem_store *m = a->m;
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (a->own->epochs[i] != 0)
@@ -541,24 +435,67 @@ static void apply_taken(const struct mem_handle *h, struct mem_store *m)
     }
 }
 
+/* What has an id, by its part of the delta; with and without a time (delta_ids.h). */
+#define RAISE(one, many, id)                                                                       \
+    for (size_t i = 0; i < delta->one##_count; i++)                                                \
+        mem_raise_newest(m, delta->many[i].id);
+#define RAISE_AT(one, many, id, at_ms) RAISE(one, many, id)
+
+static void apply_ids(struct mem_store *m, const struct delta *delta)
+{
+    DELTA_IDS(RAISE_AT, RAISE)
+}
+
 #define APPLY(one, many, type, alone)                                                              \
     for (size_t i = 0; i < delta->one##_count; i++)                                                \
-        apply_##one(&a, &delta->many[i]);
+        apply_##one(a, &delta->many[i]);
+
+static void apply_work(const struct applying *a, const struct delta *delta)
+{
+    DELTA_WORK(APPLY)
+}
+
+static void apply_letters(const struct applying *a, const struct delta *delta)
+{
+    DELTA_LETTERS(APPLY)
+}
+
+static void apply_claims(const struct applying *a, const struct delta *delta)
+{
+    apply_taken(a->h, a->m);
+    DELTA_CLAIMS(APPLY)
+    sweep_claims(a->h, a->m, delta);
+}
+
+static void apply_settings(const struct applying *a, const struct delta *delta)
+{
+    DELTA_SETTINGS(APPLY)
+}
+
+static void apply_mail(const struct applying *a, const struct delta *delta)
+{
+    mem_apply_inbox(a->m, delta);
+}
+
+static void apply_reports(const struct applying *a, const struct delta *delta)
+{
+    DELTA_REPORTS(APPLY)
+}
+
+static void apply_gone(const struct applying *a, const struct delta *delta)
+{
+    DELTA_GONE(APPLY)
+}
+
+#define APPLY_GROUP(name, list, part) apply_##name(&a, delta);
 
 static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
                   const struct delta *delta)
 {
-    const struct applying a = {.m = m, .own = own};
-    apply_turn(h, &a, delta);
-    DELTA_WORK(APPLY)
-    DELTA_LETTERS(APPLY)
-    apply_taken(h, m);
-    DELTA_CLAIMS(APPLY)
-    sweep_claims(h, m, delta);
-    DELTA_SETTINGS(APPLY)
-    mem_apply_inbox(m, delta); /* DELTA_MAIL */
-    DELTA_REPORTS(APPLY)
-    DELTA_GONE(APPLY)
+    const struct applying a = {.h = h, .m = m, .own = own};
+    apply_turn(&a, delta);
+    apply_ids(m, delta);
+    DELTA_GROUPS(APPLY_GROUP, )
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)
@@ -579,7 +516,7 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
     if (h->severed)
         return err_set(err, RC_IO, "the turn took too long and was ended");
     if (h->locked != 0)
-        return RC_OK; /* nobody could take anything since */
+        return RC_OK; /* no server could take a partition since */
     TRY(mem_check_epochs(h->m, own, err));
     TRY(mem_check_mark(h, err));
     h->locked = ownership_set(own).bits;
@@ -625,7 +562,6 @@ enum rc mem_commit(struct store *store, const struct ownership *own, const struc
         atomic_fetch_add(&h->commits, 1);
         pthread_mutex_unlock(&m->lock);
     }
-    store->ops->abort(
-        store); /* what is left of the turn: its locks, and after a failure its claims */
+    store->ops->abort(store); /* ends the turn: its locks, and after a failure its claims */
     return rc;
 }

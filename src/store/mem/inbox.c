@@ -36,7 +36,7 @@ static int mail_by_id(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* As a bug would have it: what has passed by is not looked for any more. */
+/* As a bug would have it: mail that was passed by is not looked for any more. */
 static bool is_skipped(const struct mem_store *m, const struct inbox_rec *rec)
 {
     return PLANTED(inbox_gap_skipped) && rec->id < m->mail_seen;
@@ -207,7 +207,6 @@ static void apply_rejected(struct mem_store *m, const struct rejected_rec *rec)
 {
     m->rejected = kept_rows_grow(m->rejected, m->rejected_count, sizeof(struct rejected_rec *));
     m->rejected[m->rejected_count++] = kept_rejected(rec);
-    mem_raise_newest(m, rec->id);
 }
 
 #define APPLY(one, many, type, alone)                                                              \

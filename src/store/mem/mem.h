@@ -26,7 +26,8 @@ enum { MEM_HANDLES_MAX = 8 };
 
 struct mem_handle;
 
-/* A claim that the turn under way took, and the one that had ended and was in its place. */
+/* A claim that the turn under way took, and the one that had ended and was in its place. One that
+ * has an end still to come is taken as a copy of itself: nobody else may change it meanwhile. */
 struct taken {
     struct claim *claim;  /* stands in claims */
     struct claim *before; /* owned; NULL: none */
@@ -36,7 +37,7 @@ struct taken {
 struct mem_partition {
     uint64_t epoch;
     char *owner;  /* owned; start of a node; NULL: free */
-    char *former; /* owned; NULL: nobody */
+    char *former; /* owned; NULL: none */
     int64_t since_ms;
     int64_t unsure_ms;  /* see struct partition_rec */
     uint64_t turn;      /* the newest of its owners */
@@ -131,7 +132,7 @@ struct mem_handle {
     size_t taken_count;
     uint64_t locked; /* a bit per partition; 0: no turn has begun */
     bool severed;    /* its turn was ended from outside */
-    uint64_t writer; /* who writes, since this life began, … */
+    uint64_t writer; /* the writer, since this life began, … */
     uint64_t tries;
     uint64_t mark;        /* … the newest turn that it knows as kept; 0: none, … */
     uint64_t first_mark;  /* … the first of them, … */
@@ -207,13 +208,17 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
 /* Every id raises the floor of its partition. */
 void mem_raise_newest(struct mem_store *m, uint64_t id);
 
+/* forget.c: deletes an execution with its attempts and SLA events, and its job when that has ended
+ * and has no other execution. */
+void mem_forget_exec(struct mem_store *m, uint64_t exec_id);
+
 /* marks.c */
 uint64_t mem_newest_kept(const struct mem_store *m, uint64_t writer);
 void mem_mark_kept(struct mem_store *m, uint64_t writer, uint64_t turn);
-/* A server starts: whatever it does is done by somebody new. */
+/* A server starts: from now on its turns are those of a new writer. */
 void mem_new_writer(struct mem_handle *h);
 void mem_set_mark(struct mem_handle *h, uint64_t turn);
-/* RC_DEPOSED: what this handle has kept is not there. */
+/* RC_DEPOSED: a turn that this handle has kept is not there. */
 enum rc mem_check_mark(const struct mem_handle *h, struct err *err);
 uint64_t mem_lost_turns(const struct mem_handle *h);
 void mem_mark_lost(struct mem_handle *h, uint64_t turn);
@@ -222,7 +227,7 @@ void mem_forget_lost(struct mem_store *m);
 /* After every commit; for a planted bug only. */
 void mem_forget_marks(struct mem_handle *h);
 
-/* standby.c: who follows; NULL: nobody */
+/* standby.c: the tables that follow; NULL: none */
 struct mem_store *mem_standby(const struct mem_store *m);
 /* Members have written something, or marks were. */
 void mem_follow_members(struct mem_store *m);
@@ -306,6 +311,10 @@ enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, live_si
                       uint64_t *ret_next, struct err *err);
 
 /* letters.c: dead letters, for readers */
+enum rc mem_find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err);
+enum rc mem_find_ids(struct reader *reader, enum id_kind kind, const struct id_part *part,
+                     size_t max, struct arena *arena, uint64_t **ret_ids, size_t *ret_count,
+                     struct err *err);
 enum rc mem_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
                         struct letter_rec *ret_letter, struct err *err);
 enum rc mem_read_letters(struct reader *reader, const struct letter_filter *filter,
@@ -321,3 +330,10 @@ const struct letter_rec **mem_letters(const struct mem_store *m, struct arena *a
 
 /* For qsort over pointers to executions: by id, growing. */
 int exec_by_id(const void *a, const void *b);
+
+/* facts.c: see struct reader_ops. */
+enum rc mem_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
+                       struct arena *arena, struct job_rec *ret_jobs, struct err *err);
+enum rc mem_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
+                                 struct arena *arena, struct attempt_rec *ret_attempts,
+                                 struct err *err);

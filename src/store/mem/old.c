@@ -1,4 +1,4 @@
-/* old.c - what a turn asks about the past: what may be too old, and what was usual. */
+/* old.c - questions of a turn about the past: records that may be too old, and usual durations. */
 #include "base/mem.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"

@@ -65,10 +65,8 @@ static void free_lists(struct mem_store *m)
     MAP_EACH(&m->attempts, slot)
     {
         struct attempt_list *list = slot->value;
-        for (size_t i = 0; i < list->count; i++) {
-            kept_text_free(&list->attempts[i].error);
-            kept_text_free(&list->attempts[i].tail);
-        }
+        for (size_t i = 0; i < list->count; i++)
+            kept_texts_free(&attempt_fields, &list->attempts[i]);
         free(list->attempts);
         free(list);
     }

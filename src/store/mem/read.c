@@ -1,7 +1,6 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "base/plant.h"
-#include "job/spec_scan.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -41,8 +40,7 @@ static void copy_attempts(const struct mem_store *m, uint64_t exec_id, struct ar
     struct attempt_rec *copies = ARENA_ARRAY(arena, struct attempt_rec, count);
     for (size_t i = 0; i < count; i++) {
         copies[i] = list->attempts[i];
-        copies[i].error = arena_str(arena, list->attempts[i].error);
-        copies[i].tail = arena_str(arena, list->attempts[i].tail);
+        fields_copy(&attempt_fields, &copies[i], arena);
     }
     *ret_attempts = copies;
     *ret_count = count;
@@ -155,55 +153,6 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
 
 /* ---- lists: walk everything, sort, cut */
 
-static bool text_fits(struct str wanted, struct str text)
-{
-    return wanted.len == 0 || str_eq(wanted, text);
-}
-
-static bool created_fits(const struct filter *f, int64_t created_ms)
-{
-    return created_ms >= f->created_after_ms &&
-           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
-}
-
-/* Tags are kept as "\nkey:value\n…\n", so a whole line is what stands between newlines. */
-static bool tag_fits(struct str wanted, struct str tags)
-{
-    while (wanted.len > 0 && tags.len > 0) {
-        if (str_eq(str_cut(&tags, '\n'), wanted))
-            return true;
-    }
-    return wanted.len == 0;
-}
-
-static bool indexed_fit(const struct filter *f, const struct job_rec *job)
-{
-    for (size_t i = 0; i < FILTER_COLUMNS; i++) {
-        if (filter_column_is_indexed(i) &&
-            !text_fits(filter_column_text(f, i),
-                       spec_scan(job->spec, job_fields[filter_columns[i].field].key)))
-            return false;
-    }
-    return true;
-}
-
-static bool job_fits(const struct filter *f, const struct job_rec *job)
-{
-    return (f->state == 0 || f->state == job->state) && text_fits(f->queue, job->queue) &&
-           text_fits(f->owner, job->owner) && text_fits(f->team, job->team) &&
-           text_fits(f->name, job->name) && tag_fits(f->tag, job->tags) &&
-           created_fits(f, job->created_ms) && indexed_fit(f, job);
-}
-
-static bool exec_fits(const struct filter *f, const struct exec_rec *exec)
-{
-    bool state_fits = f->state == 0 || f->state == exec->state ||
-                      (f->state == EXEC_RUNNING && exec->state == EXEC_STOPPING);
-    return state_fits && !(f->unfinished && exec_is_final(exec->state)) &&
-           text_fits(f->queue, exec->queue) && (f->job_id == 0 || f->job_id == exec->job_id) &&
-           created_fits(f, exec->created_ms);
-}
-
 static bool on_page(const struct page *page, uint64_t id)
 {
     return page->before == 0 || id < page->before;
@@ -226,6 +175,7 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
                          struct err *err)
 {
     struct mem_store *m = mem_reader_store(reader);
+    struct filter plain = filter_plain(filter, FILTER_OF_JOBS);
     (void)err;
     pthread_mutex_lock(&m->lock);
     const struct job_rec **found = ARENA_ARRAY(arena, const struct job_rec *, m->jobs.len);
@@ -233,7 +183,7 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
     MAP_EACH(&m->jobs, slot)
     {
         const struct job_rec *job = slot->value;
-        if (on_page(page, job->id) && job_fits(filter, job))
+        if (on_page(page, job->id) && filter_fits(&plain, &(struct filter_facts){.job = job}))
             found[count++] = job;
     }
     qsort(found, count, sizeof(struct job_rec *), job_newest_first);
@@ -258,7 +208,7 @@ static size_t gather_execs(struct map *from, const struct filter *filter, const 
     MAP_EACH(from, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (on_page(page, exec->id) && exec_fits(filter, exec))
+        if (on_page(page, exec->id) && filter_fits(filter, &(struct filter_facts){.exec = exec}))
             to[count++] = exec;
     }
     return count;
@@ -273,8 +223,9 @@ static enum rc list_execs(struct reader *reader, const struct filter *filter,
     pthread_mutex_lock(&m->lock);
     size_t max = m->live.len + m->history.len;
     const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, max);
-    size_t count = gather_execs(&m->live, filter, page, found);
-    count += gather_execs(&m->history, filter, page, found + count);
+    struct filter plain = filter_plain(filter, FILTER_OF_EXECS);
+    size_t count = gather_execs(&m->live, &plain, page, found);
+    count += gather_execs(&m->history, &plain, page, found + count);
     qsort(found, count, sizeof(struct exec_rec *), exec_newest_first);
     size_t shown = count < page->limit ? count : page->limit;
     struct exec_rec *execs = ARENA_ARRAY(arena, struct exec_rec, shown);
@@ -509,6 +460,8 @@ static void close_reader(struct reader *reader)
 }
 
 static const struct reader_ops ops = {
+    .find_named = mem_find_named,
+    .find_ids = mem_find_ids,
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,
@@ -523,6 +476,9 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = list_jobs,
     .execs = list_execs,
+    .heads = mem_read_heads,
+    .newest_attempts = mem_read_newest_attempts,
+    .runs = store_read_runs,
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_TEXTS = 8, EXEC_TEXTS = 6, LETTER_TEXTS = 5, OPERATION_TEXTS = 4, CALENDAR_TEXTS = 3 };
-
 /* A str promises not to write, but these bytes are ours. */
 static char *owned(struct str text)
 {
@@ -15,83 +13,51 @@ static char *owned(struct str text)
     return ptr;
 }
 
-static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
+void kept_texts(const struct fields *fields, void *record)
 {
-    ret_texts[0] = &job->name;
-    ret_texts[1] = &job->queue;
-    ret_texts[2] = &job->owner;
-    ret_texts[3] = &job->tags;
-    ret_texts[4] = &job->spec;
-    ret_texts[5] = &job->payload;
-    ret_texts[6] = &job->trail;
-    ret_texts[7] = &job->team;
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            field_set_text(field, record, kept_text(field_text(field, record)));
+    }
 }
 
-static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
+void kept_texts_free(const struct fields *fields, const void *record)
 {
-    ret_texts[0] = &exec->queue;
-    ret_texts[1] = &exec->result;
-    ret_texts[2] = &exec->error;
-    ret_texts[3] = &exec->trail;
-    ret_texts[4] = &exec->payload;
-    ret_texts[5] = &exec->charged;
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT)
+            free(owned(field_text(field, record)));
+    }
 }
 
-static void keep_texts(struct str *texts[], size_t count)
+void kept_record_take(const struct fields *fields, unsigned groups, void *record, const void *from)
 {
-    for (size_t i = 0; i < count; i++)
-        *texts[i] = kept_text(*texts[i]);
-}
-
-static void free_texts(struct str *texts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        kept_text_free(texts[i]);
-}
-
-static void copy_texts(struct arena *arena, struct str *texts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        *texts[i] = arena_str(arena, *texts[i]);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT && field_is_in(field, groups))
+            free(owned(field_text(field, record)));
+    }
+    fields_take(fields, groups, record, from);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field->kind == FIELD_TEXT && field_is_in(field, groups))
+            field_set_text(field, record, kept_text(field_text(field, record)));
+    }
 }
 
 void *kept_record(const struct fields *fields, const void *record)
 {
     void *kept = mem_dup(record, fields->bytes);
-    for (size_t i = 0; i < fields->len; i++) {
-        const struct field *field = &fields->items[i];
-        if (field->kind == FIELD_TEXT)
-            field_set_text(field, kept, kept_text(field_text(field, kept)));
-    }
+    kept_texts(fields, kept);
     return kept;
 }
 
 void kept_record_free(const struct fields *fields, void *record)
 {
-    for (size_t i = 0; record != NULL && i < fields->len; i++) {
-        const struct field *field = &fields->items[i];
-        if (field->kind == FIELD_TEXT)
-            free(owned(field_text(field, record)));
-    }
+    if (record != NULL)
+        kept_texts_free(fields, record);
     free(record);
-}
-
-struct job_rec *kept_job(const struct job_rec *job)
-{
-    struct str *texts[JOB_TEXTS];
-    struct job_rec *kept = mem_dup(job, sizeof *job);
-    job_texts(kept, texts);
-    keep_texts(texts, JOB_TEXTS);
-    return kept;
-}
-
-struct exec_rec *kept_exec(const struct exec_rec *exec)
-{
-    struct str *texts[EXEC_TEXTS];
-    struct exec_rec *kept = mem_dup(exec, sizeof *exec);
-    exec_texts(kept, texts);
-    keep_texts(texts, EXEC_TEXTS);
-    return kept;
 }
 
 struct str tally_name(const struct tally *row, char *bytes)
@@ -110,26 +76,6 @@ struct tally *kept_tally(const struct tally *row)
     *kept = *row;
     kept->key = kept_text(row->key);
     return kept;
-}
-
-void kept_job_free(struct job_rec *job)
-{
-    struct str *texts[JOB_TEXTS];
-    if (job == NULL)
-        return;
-    job_texts(job, texts);
-    free_texts(texts, JOB_TEXTS);
-    free(job);
-}
-
-void kept_exec_free(struct exec_rec *exec)
-{
-    struct str *texts[EXEC_TEXTS];
-    if (exec == NULL)
-        return;
-    exec_texts(exec, texts);
-    free_texts(texts, EXEC_TEXTS);
-    free(exec);
 }
 
 void kept_tally_free(struct tally *row)
@@ -159,17 +105,13 @@ void kept_claim_free(struct claim *claim)
 
 struct job_rec copy_job(struct arena *arena, struct job_rec job)
 {
-    struct str *texts[JOB_TEXTS];
-    job_texts(&job, texts);
-    copy_texts(arena, texts, JOB_TEXTS);
+    fields_copy(&job_row_fields, &job, arena);
     return job;
 }
 
 struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
 {
-    struct str *texts[EXEC_TEXTS];
-    exec_texts(&exec, texts);
-    copy_texts(arena, texts, EXEC_TEXTS);
+    fields_copy(&exec_fields, &exec, arena);
     return exec;
 }
 

@@ -1,8 +1,8 @@
 /* rows.h - records that own their text, and copies of them.
  *
  * A record in a delta borrows its text from the turn; a record in the memory store must live on.
- * These calls name the texts of each kind of record once, so that keeping, freeing and copying
- * cannot disagree about them. */
+ * Keeping, freeing and copying go by the list of its fields, so that they cannot disagree about its
+ * texts. */
 #pragma once
 #include "job/record/record_fields.h"
 #include "store/store.h"
@@ -11,17 +11,27 @@
 void *kept_record(const struct fields *fields, const void *record);
 void kept_record_free(const struct fields *fields, void *record);
 
+/* The same where the record itself stands elsewhere: its texts alone. */
+void kept_texts(const struct fields *fields, void *record);
+void kept_texts_free(const struct fields *fields, const void *record);
+
+/* Takes the fields of these groups from another record. */
+void kept_record_take(const struct fields *fields, unsigned groups, void *record, const void *from);
+
 /* The same by their types: kept_queue, kept_queue_free … */
-#define KEPT_RECORD(noun)                                                                          \
+#define KEPT_RECORD(noun) KEPT_RECORD_OF(noun, &noun##_fields)
+#define KEPT_RECORD_OF(noun, fields)                                                               \
     static inline struct noun##_rec *kept_##noun(const struct noun##_rec *record)                  \
     {                                                                                              \
-        return kept_record(&noun##_fields, record);                                                \
+        return kept_record(fields, record);                                                        \
     }                                                                                              \
     static inline void kept_##noun##_free(struct noun##_rec *record)                               \
     {                                                                                              \
-        kept_record_free(&noun##_fields, record);                                                  \
+        kept_record_free(fields, record);                                                          \
     }
 
+KEPT_RECORD_OF(job, &job_row_fields)
+KEPT_RECORD(exec)
 KEPT_RECORD(queue)
 KEPT_RECORD(team)
 KEPT_RECORD(rate)
@@ -36,8 +46,6 @@ KEPT_RECORD(version)
 KEPT_RECORD(permit)
 KEPT_RECORD(rejected)
 
-struct job_rec *kept_job(const struct job_rec *job);
-struct exec_rec *kept_exec(const struct exec_rec *exec);
 /* Room for the key of a tally: numbers and a name. */
 enum { TALLY_KEY_MAX = 256 };
 
@@ -46,8 +54,6 @@ struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);
 struct claim *kept_claim(const struct claim *claim);
-void kept_job_free(struct job_rec *job);
-void kept_exec_free(struct exec_rec *exec);
 void kept_tally_free(struct tally *row);
 void kept_claim_free(struct claim *claim);
 

@@ -70,7 +70,7 @@ void mem_follow_members(struct mem_store *m)
     to->settings_version = m->settings_version;
 }
 
-/* From the first table to the end: what stands before it belongs to this process. */
+/* From the first table to the end: the members before it belong to this process. */
 static void swap_tables(struct mem_store *a, struct mem_store *b)
 {
     enum { FROM = offsetof(struct mem_store, partition_count) };

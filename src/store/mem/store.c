@@ -85,6 +85,25 @@ static int exec_by_due(const void *a, const void *b)
     return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
 }
 
+static bool is_ours(const struct mem_handle *h, const struct claim *claim)
+{
+    for (size_t i = 0; i < h->taken_count; i++) {
+        if (h->taken[i].claim == claim)
+            return true;
+    }
+    return false;
+}
+
+/* Until the turn is over it stands there instead of what does now. */
+static void put_in_place(struct mem_handle *h, const struct claim *claim)
+{
+    h->taken = kept_rows_grow(h->taken, h->taken_count, sizeof *h->taken);
+    struct taken *taken = &h->taken[h->taken_count++];
+    taken->claim = kept_claim(claim);
+    taken->before = mem_claim_remove(h->m, claim->kind, claim->key);
+    mem_claim_put(h->m, taken->claim);
+}
+
 static enum rc take_claim(struct mem_handle *h, struct arena *arena, struct question *q,
                           struct err *err)
 {
@@ -95,14 +114,11 @@ static enum rc take_claim(struct mem_handle *h, struct arena *arena, struct ques
     if (held != NULL && (held->until_ms == 0 || held->until_ms > q->now_ms)) {
         q->answer.holder = held->holder;
         q->answer.note = arena_str(arena, held->note);
+        if (q->claim.kind == CLAIM_UNIQUE && held->until_ms > 0 && !is_ours(h, held))
+            put_in_place(h, held);
         return RC_OK;
     }
-    h->taken = kept_rows_grow(h->taken, h->taken_count, sizeof *h->taken);
-    h->taken[h->taken_count++] = (struct taken){
-        .claim = kept_claim(&q->claim),
-        .before = mem_claim_remove(m, q->claim.kind, q->claim.key),
-    };
-    mem_claim_put(m, h->taken[h->taken_count - 1].claim);
+    put_in_place(h, &q->claim);
     q->answer.holder = q->claim.holder;
     return RC_OK;
 }
@@ -171,8 +187,7 @@ static void answer_attempt(struct mem_store *m, struct arena *arena, struct ques
             continue;
         struct attempt_rec *copy = ARENA_NEW(arena, struct attempt_rec);
         *copy = list->attempts[i];
-        copy->error = arena_str(arena, copy->error);
-        copy->tail = arena_str(arena, copy->tail);
+        fields_copy(&attempt_fields, copy, arena);
         q->answer.attempt = copy;
     }
 }

@@ -354,7 +354,7 @@ static enum rc run_questions(struct postgres_store *s, const struct ownership *o
     return pg_run(&s->pg, err);
 }
 
-enum { WARY_ROUNDS = 100 }; /* who sends requests again does so for a while */
+enum { WARY_ROUNDS = 100 }; /* a client that repeats requests does so for a while */
 
 /* One round trip for the beginning of the turn and all that is asked by key; what is asked by
  * pages, and claims whose holder's time was over, take more. */

@@ -62,6 +62,22 @@ void pg_columns(struct pg_call *use, const char *types, size_t rows)
     }
 }
 
+const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
+                     unsigned groups, const char *behind)
+{
+    size_t len = strlen(before);
+    size_t last = strlen(behind) + 1;
+    char *types = arena_bytes(&pg->arena, len + fields->len + last);
+    memcpy(types, before, len);
+    for (size_t i = 0; i < fields->len; i++) {
+        const struct field *field = &fields->items[i];
+        if (field_is_in(field, groups))
+            types[len++] = field->kind == FIELD_TEXT ? 't' : field->kind == FIELD_BOOL ? 'o' : 'i';
+    }
+    memcpy(types + len, behind, last);
+    return types;
+}
+
 void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_t rows)
 {
     enum { GUESS = 24 }; /* bytes of a field: a number takes 16, text any */
@@ -75,7 +91,7 @@ void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_
     use->type = type;
     use->fields = types;
     use->field_count = strlen(types);
-    use->records_at = use->count++; /* what follows goes into it, or into columns */
+    use->records_at = use->count++; /* later parameters go into it, or into columns */
 }
 
 static void put_array_head(char *at, uint32_t type, size_t rows)
@@ -251,14 +267,16 @@ void pg_i64_or_null(struct pg_call *use, int64_t value)
         pg_null(use);
 }
 
-void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups,
                const void *record)
 {
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
-        if (!field_is_in(field, group))
+        if (!field_is_in(field, groups))
             continue;
-        if (field->kind == FIELD_TEXT)
+        if (field_is_nulled(field, FIELD_NULLED | FIELD_NULLED_PG, record))
+            pg_null(use);
+        else if (field->kind == FIELD_TEXT)
             pg_text(use, field_text(field, record));
         else if (field->kind == FIELD_BOOL)
             pg_bool(use, field_number(field, record) != 0);

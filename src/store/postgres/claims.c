@@ -4,7 +4,9 @@
  * All keys of a round go in one statement, in their order, so that two servers which want the same
  * ones do not wait for each other in a circle.
  *
- * Names and unique work are in one table; idempotency keys, which are many and end, in another. */
+ * Names and unique work are in one table; idempotency keys, which are many and end, in another.
+ * Unique work that is kept after its success ends, too: a round that meets such a key tries again
+ * with what that takes. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
@@ -21,6 +23,7 @@ struct wanted {
 /* Keys of one table. */
 struct round {
     bool of_requests;
+    bool ends;                /* some that are in the way have an end */
     struct question **sorted; /* by key, then as they were asked */
     size_t count;
     struct wanted *keys;
@@ -115,11 +118,10 @@ static struct pg_call *insert(struct pg *pg, const struct round *r, bool hopeful
     return use;
 }
 
-/* Nothing but requests ever ends. */
 static struct pg_call *take_ended(struct pg *pg, const struct round *r)
 {
-    struct pg_call *use = pg_call(pg, Q_TAKE_ENDED_REQUESTS);
-    pg_columns(use, "uiiti", r->key_count);
+    struct pg_call *use = pg_call(pg, r->of_requests ? Q_TAKE_ENDED_REQUESTS : Q_TAKE_ENDED_CLAIMS);
+    pg_columns(use, r->of_requests ? "uiiti" : "itiiti", r->key_count);
     for (size_t i = 0; i < r->key_count; i++) {
         bind_claim(use, &r->keys[i].first->claim);
         pg_i64(use, r->keys[i].first->now_ms);
@@ -127,16 +129,16 @@ static struct pg_call *take_ended(struct pg *pg, const struct round *r)
     return use;
 }
 
-static struct pg_call *ask_holders(struct pg *pg, const struct round *r)
+static struct pg_call *ask_holders(struct pg *pg, const struct round *r, enum query query)
 {
-    struct pg_call *use = pg_call(pg, r->of_requests ? Q_REQUEST_HOLDERS : Q_CLAIM_HOLDERS);
+    struct pg_call *use = pg_call(pg, query);
     pg_columns(use, r->of_requests ? "u" : "it", r->key_count);
     for (size_t i = 0; i < r->key_count; i++)
         bind_key(use, &r->keys[i].first->claim);
     return use;
 }
 
-/* ---- lots: what the turn took, for the sweep that comes when it has ended */
+/* ---- lots: requests that the turn took, for the sweep that comes when they have ended */
 
 static void remember(struct postgres_store *s, const struct claim *claim)
 {
@@ -177,24 +179,37 @@ static void took(struct postgres_store *s, const struct claim *claim)
     remember(s, claim);
 }
 
+/* is_new: the first question got it, so that one is not told of a claim that was there. */
 static void answer_all(const struct round *r, const struct wanted *key, uint64_t holder,
-                       struct str note)
+                       struct str note, bool is_new)
 {
     for (size_t i = key->at; i < key->at + key->count; i++) {
         struct question *q = r->sorted[i];
         q->answer.holder = holder;
-        if (holder != q->claim.holder)
+        if (!is_new || holder != q->claim.holder)
             q->answer.note = note;
     }
 }
 
-/* Gives out the answers; *ret_open gets the keys that have to be tried again: their holder's time
- * is over, or they were given back between the two statements. */
-static enum rc read_holders(struct postgres_store *s, const struct round *r,
-                            const struct pg_call *holders, struct arena *arena,
-                            struct round *ret_open, struct err *err)
+/* How a claim that is in the way may end by itself. */
+enum claim_end { CLAIM_LASTS, CLAIM_ENDS, CLAIM_ENDED };
+
+static enum claim_end claim_end_of(int64_t until_ms, int64_t now_ms)
 {
-    bool *seen = ARENA_ARRAY(arena, bool, r->key_count);
+    return until_ms == 0 ? CLAIM_LASTS : until_ms <= now_ms ? CLAIM_ENDED : CLAIM_ENDS;
+}
+
+/* What a round has been told. */
+struct told {
+    bool *seen; /* by key: it has its answer */
+    bool ends;  /* some that are in the way have an end */
+};
+
+/* Gives out the answers. One with an end that may pass to another is believed when it is locked. */
+static enum rc read_holders(struct postgres_store *s, const struct round *r,
+                            const struct pg_call *holders, bool locked, struct arena *arena,
+                            struct told *told, struct err *err)
+{
     for (size_t i = 0; i < pg_rows(holders); i++) {
         struct row row = pg_row(holders, i, arena);
         uint64_t at = row_u64(&row) - 1;
@@ -206,21 +221,33 @@ static enum rc read_holders(struct postgres_store *s, const struct round *r,
         const struct wanted *key = &r->keys[at];
         /* One of the same holder that has ended gives way as any other. */
         bool ours = holder == key->first->claim.holder && until_ms == key->first->claim.until_ms;
-        if (!ours && until_ms > 0 && until_ms <= key->first->now_ms)
+        enum claim_end end = claim_end_of(until_ms, key->first->now_ms);
+        if (told->seen[at])
             continue;
-        seen[at] = true;
-        answer_all(r, key, holder, note);
+        told->ends |= !ours && end != CLAIM_LASTS;
+        if (!ours && (end == CLAIM_ENDED || (end == CLAIM_ENDS && !r->of_requests && !locked)))
+            continue;
+        told->seen[at] = true;
+        answer_all(r, key, holder, note, ours);
         if (ours)
             took(s, &key->first->claim);
     }
-    *ret_open = (struct round){.of_requests = r->of_requests,
-                               .sorted = r->sorted,
-                               .keys = ARENA_ARRAY(arena, struct wanted, r->key_count)};
-    for (size_t i = 0; i < r->key_count; i++) {
-        if (!seen[i])
-            ret_open->keys[ret_open->key_count++] = r->keys[i];
-    }
     return RC_OK;
+}
+
+/* The keys that have to be tried again: their holder's time is over, or they were given back
+ * between the statements, or are kept and not locked yet. */
+static struct round open_of(const struct round *r, const struct told *told, struct arena *arena)
+{
+    struct round open = {.of_requests = r->of_requests,
+                         .ends = r->ends || told->ends,
+                         .sorted = r->sorted,
+                         .keys = ARENA_ARRAY(arena, struct wanted, r->key_count)};
+    for (size_t i = 0; i < r->key_count; i++) {
+        if (!told->seen[i])
+            open.keys[open.key_count++] = r->keys[i];
+    }
+    return open;
 }
 
 enum { CLAIM_TRIES = 4 };
@@ -230,12 +257,20 @@ static enum rc take(struct postgres_store *s, const struct round *r, struct aren
 {
     struct pg *pg = &s->pg;
     PG_CLEAR(pg);
-    struct pg_call *ended = r->of_requests ? take_ended(pg, r) : NULL;
+    struct pg_call *ended = r->of_requests || r->ends ? take_ended(pg, r) : NULL;
+    bool locks = r->ends && !r->of_requests;
+    struct pg_call *locked = locks ? ask_holders(pg, r, Q_LOCK_KEPT_CLAIMS) : NULL;
     struct pg_call *taken = insert(pg, r, false);
-    struct pg_call *holders = ask_holders(pg, r);
+    struct pg_call *holders =
+        ask_holders(pg, r, r->of_requests ? Q_REQUEST_HOLDERS : Q_CLAIM_HOLDERS);
+    struct told told = {.seen = ARENA_ARRAY(arena, bool, r->key_count)};
     TRY(pg_run(pg, err));
     s->taken_claims += pg_changed(taken) + (ended == NULL ? 0 : pg_changed(ended));
-    return read_holders(s, r, holders, arena, ret_open, err);
+    if (locks)
+        TRY(read_holders(s, r, locked, true, arena, &told, err));
+    TRY(read_holders(s, r, holders, false, arena, &told, err));
+    *ret_open = open_of(r, &told, arena);
+    return RC_OK;
 }
 
 static enum rc take_open(struct postgres_store *s, const struct round *r, struct arena *arena,
@@ -264,12 +299,12 @@ void postgres_ask_claims(struct postgres_store *s, struct question *const *quest
     }
 }
 
-/* All keys were free, as they nearly always are: nobody needs to be asked who has them. */
+/* All keys were free, as they nearly always are: their holders need not be asked for. */
 static void answer_taken(struct postgres_store *s, struct round *r)
 {
     for (size_t i = 0; i < r->key_count; i++) {
         const struct claim *claim = &r->keys[i].first->claim;
-        answer_all(r, &r->keys[i], claim->holder, claim->note);
+        answer_all(r, &r->keys[i], claim->holder, claim->note, true);
         took(s, claim);
     }
     r->key_count = 0;
@@ -284,7 +319,7 @@ void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked)
         s->taken_claims += taken;
         if (taken == asked->rounds[table]->key_count)
             answer_taken(s, asked->rounds[table]);
-        /* Otherwise all are tried again, by postgres_end_claims: what we have we keep. */
+        /* Otherwise all are tried again, by postgres_end_claims: keys that we have we keep. */
     }
 }
 
@@ -351,4 +386,9 @@ void postgres_keep_claims(struct postgres_store *s, const struct delta *delta)
     struct pg_call *sweep = pg_call(&s->pg, Q_SWEEP_REQUESTS);
     pg_i64(sweep, delta->claims_now_ms);
     pg_u64(sweep, CLAIM_SWEEP + 2 * s->taken_claims);
+    if (!delta_keeps_claims(delta))
+        return;
+    struct pg_call *sweep_claims = pg_call(&s->pg, Q_SWEEP_CLAIMS);
+    pg_i64(sweep_claims, delta->claims_now_ms);
+    pg_u64(sweep_claims, CLAIM_SWEEP + 2 * delta->claim_count);
 }

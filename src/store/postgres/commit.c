@@ -4,7 +4,6 @@
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
 
-#include <string.h>
 #include <time.h>
 
 /* What a turn's commit is made from: keep_x is for all rows of the delta's part x. Where they are
@@ -47,17 +46,6 @@ static size_t count_jobs(const struct delta *delta, bool (*is)(const struct job_
     return count;
 }
 
-/* The types of these columns, and of one for each field that is kept INDEXED. */
-static const char *and_indexed(struct pg *pg, const char *types)
-{
-    size_t len = strlen(types);
-    char *all = arena_bytes(&pg->arena, len + job_indexed_fields.len + 1);
-    memcpy(all, types, len);
-    memset(all + len, 't', job_indexed_fields.len);
-    all[len + job_indexed_fields.len] = '\0';
-    return all;
-}
-
 static void put_indexed(struct pg_call *use, const struct job_rec *job)
 {
     for (size_t i = 0; i < job_indexed_fields.len; i++)
@@ -67,29 +55,15 @@ static void put_indexed(struct pg_call *use, const struct job_rec *job)
 static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
     struct pg_call *use = pg_call(pg, Q_INSERT_JOBS);
-    pg_records(use, PG_NEW_JOB, "iiitttttiiiiittt", count);
-    pg_columns(use, and_indexed(pg, ""), count);
+    pg_records(use, PG_NEW_JOB, pg_types(pg, "", &job_row_fields, FIELD_ANY, ""), count);
+    pg_columns(use, pg_types(pg, "", &job_indexed_fields, FIELD_ANY, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
-        const struct job_rec *job = &delta->jobs[i].job;
+        struct job_rec job = delta->jobs[i].job;
         if (!is_special(&delta->jobs[i]))
             continue;
-        pg_u64(use, job->id);
-        pg_i64(use, job->version);
-        pg_i64(use, job->state);
-        pg_text_or_null(use, job->name);
-        pg_text(use, job->queue);
-        pg_text(use, job->owner);
-        pg_text(use, job->team);
-        pg_text(use, job->tags);
-        pg_i64(use, job->priority);
-        pg_i64(use, job->created_ms);
-        pg_i64(use, job->finished_ms);
-        pg_u64(use, job->last_exec);
-        pg_i64(use, job->changed_ms);
-        pg_text(use, delta->jobs[i].step);
-        pg_text(use, job->spec);
-        pg_text(use, job->payload);
-        put_indexed(use, job);
+        job.trail = delta->jobs[i].step;
+        pg_record(use, &job_row_fields, FIELD_ANY, &job);
+        put_indexed(use, &job);
     }
 }
 
@@ -121,39 +95,30 @@ static void insert_plain_jobs(struct pg *pg, const struct delta *delta)
 
 static void update_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
+    enum { GROUPS = FIELD_KEY | FIELD_PROGRESS | FIELD_END };
     struct pg_call *use = pg_call(pg, Q_UPDATE_JOBS);
     pg_u64(use, count);
-    pg_columns(use, "iiiiiit", count);
+    pg_columns(use, pg_types(pg, "t", &job_row_fields, GROUPS, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
-        const struct job_rec *job = &delta->jobs[i].job;
         if (!is_updated(&delta->jobs[i]))
             continue;
-        pg_u64(use, job->id);
-        pg_i64(use, job->version);
-        pg_i64(use, job->state);
-        pg_i64(use, job->priority);
-        pg_i64(use, job->finished_ms);
-        pg_u64(use, job->last_exec);
         pg_text(use, delta->jobs[i].step);
+        pg_record(use, &job_row_fields, GROUPS, &delta->jobs[i].job);
     }
 }
 
 static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
+    enum { GROUPS = FIELD_KEY | FIELD_EDIT | FIELD_DOCUMENT | FIELD_BULK };
     struct pg_call *use = pg_call(pg, Q_REDEFINE_JOBS);
+    const char *types = pg_types(pg, "", &job_row_fields, GROUPS, "");
     pg_u64(use, count);
-    pg_columns(use, and_indexed(pg, "itttitt"), count);
+    pg_columns(use, pg_types(pg, types, &job_indexed_fields, FIELD_ANY, ""), count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
         if (!is_redefined(&delta->jobs[i]))
             continue;
-        pg_u64(use, job->id);
-        pg_text(use, job->queue);
-        pg_text(use, job->team);
-        pg_text(use, job->tags);
-        pg_i64(use, job->changed_ms);
-        pg_text(use, job->spec);
-        pg_text(use, job->payload);
+        pg_record(use, &job_row_fields, GROUPS, job);
         put_indexed(use, job);
     }
 }
@@ -280,11 +245,7 @@ static void keep_breaker(struct pg *pg, const struct ownership *own,
 
 static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
 {
-    struct pg_call *use = pg_call(pg, Q_PUT_DEPENDENCY);
-    pg_u64(use, rec->dependant);
-    pg_u64(use, rec->upstream);
-    pg_i64(use, rec->type);
-    pg_i64(use, rec->state);
+    pg_record(pg_call(pg, Q_PUT_DEPENDENCY), &dependency_fields, FIELD_ANY, rec);
 }
 
 static void keep_calendar(struct pg *pg, const struct calendar_change *change)

@@ -1,59 +1,41 @@
 /* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one
  * statement. */
+#include "job/record/record_fields.h"
 #include "store/postgres/grouped_rows.h"
 #include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
 #include "store/usage_text.h"
 
-/* The three parts of an execution, in the order of the statements in sql/commit.sql. */
-static void bind_birth(struct pg_call *use, const struct exec_rec *exec)
+/* The fields of these groups, as pg_record binds them, in straight-line code; with a step in place of
+ * the trail. */
+#define BIND(exec, member, column, group, ...) BIND_OF(exec->member, FIELD_##group, __VA_ARGS__)
+#define BIND_OF(member, in, kind, min, max, usual)                                                 \
+    if (((in)&groups) == 0)                                                                        \
+        ;                                                                                          \
+    else if (((in)&NULLED) != 0 && FIELD_IS_USUAL(kind)(member, usual))                            \
+        pg_null(use);                                                                              \
+    else                                                                                           \
+        BIND_##kind(member, in);
+#define BIND_FIELD_U64(member, in) pg_u64(use, member)
+#define BIND_FIELD_I64(member, in) pg_i64(use, member)
+#define BIND_FIELD_U32(member, in) pg_i64(use, member)
+#define BIND_FIELD_I32(member, in) pg_i64(use, member)
+#define BIND_FIELD_ENUM(member, in) pg_i64(use, member)
+#define BIND_FIELD_BOOL(member, in) pg_bool(use, member)
+#define BIND_FIELD_TEXT(member, in) pg_text(use, ((in)&FIELD_TRAIL) != 0 ? step : member)
+
+static void bind_exec(struct pg_call *use, const struct exec_rec *exec, struct str step,
+                      unsigned groups)
 {
-    pg_u64(use, exec->id);
-    pg_u64(use, exec->job_id);
-    pg_text(use, exec->queue);
-    pg_i64(use, exec->priority);
-    pg_i64_or_null(use, (int64_t)exec->retry_of);
-    pg_bool(use, exec->first);
-    pg_i64(use, exec->origin);
-    pg_i64(use, exec->slot_ms);
-    pg_i64_or_null(use, exec->nominal_ms);
-    pg_i64(use, exec->created_ms);
+    enum { NULLED = FIELD_NULLED | FIELD_NULLED_PG };
+    EXEC_FIELDS(BIND, exec)
 }
 
-static void bind_progress(struct pg_call *use, const struct exec_rec *exec, struct str step)
-{
-    pg_i64(use, exec->state);
-    pg_i64(use, exec->due_ms);
-    pg_i64(use, exec->ready_ms);
-    pg_i64(use, exec->started_ms);
-    pg_i64_or_null(use, exec->attempts);
-    pg_i64_or_null(use, exec->lost);
-    pg_i64_or_null(use, exec->returned);
-    pg_bool(use, exec->late);
-    pg_i64_or_null(use, exec->sla_since_ms);
-    pg_i64_or_null(use, exec->sla_extra_ms);
-    pg_i64(use, exec->sla_marks);
-    pg_u64(use, exec->token);
-    pg_u64(use, exec->worker_id);
-    pg_bool(use, exec->effect_done);
-    pg_text(use, exec->error);
-    pg_text(use, step);
-}
+/* Whole rows; behind one that has ended its job's end and its last attempt's. */
+enum { NEW = FIELD_LIVE | FIELD_TRAIL, ENDED = NEW | FIELD_END | FIELD_BULK };
 
-static void bind_end(struct pg_call *use, const struct exec_rec *exec)
-{
-    pg_i64(use, exec->finished_ms);
-    pg_text(use, exec->result);
-    pg_i64_or_null(use, exec->slot_last_ms);
-    pg_i64_or_null(use, (int64_t)exec->slot_count);
-}
-
-#define BIRTH "iitiioiiii"
-#define PROGRESS "iiiiiiioiiiiiott"
-#define END "itii"
 #define JOB_END "it"
 #define ATTEMPT_END "iiiiittiit"
-#define FINISHED BIRTH PROGRESS END JOB_END ATTEMPT_END
 
 static void bind_nulls(struct pg_call *use, int count)
 {
@@ -166,48 +148,12 @@ static void finish_plain(struct pg_call *use, const struct exec_change *change, 
 
 /* ---- by kind */
 
-static void insert_exec(struct pg_call *use, const struct exec_change *change)
-{
-    bind_birth(use, &change->exec);
-    bind_progress(use, &change->exec, change->step);
-}
-
-static void update_exec(struct pg_call *use, const struct exec_change *change)
-{
-    pg_u64(use, change->exec.id);
-    bind_progress(use, &change->exec, change->step);
-}
-
 /* step: to be appended; where the row's trail is known, all of it. */
 static void finish_exec(struct pg_call *use, const struct exec_change *change, struct str step)
 {
-    bind_birth(use, &change->exec);
-    bind_progress(use, &change->exec, step);
-    bind_end(use, &change->exec);
+    bind_exec(use, &change->exec, step, ENDED);
     bind_job_end(use, change->ends_job);
     bind_attempt_end(use, change->ends_attempt, change->exec.error);
-}
-
-static void record_exec(struct pg_call *use, const struct exec_change *change)
-{
-    insert_exec(use, change);
-    bind_end(use, &change->exec);
-}
-
-static void move_exec(struct pg_call *use, const struct exec_change *change)
-{
-    pg_u64(use, change->exec.id);
-    pg_text(use, change->exec.queue);
-    pg_i64(use, change->exec.priority);
-    pg_i64(use, change->exec.slot_ms);
-    pg_i64_or_null(use, change->exec.nominal_ms);
-}
-
-static void mark_exec(struct pg_call *use, const struct exec_change *change)
-{
-    pg_u64(use, change->exec.id);
-    pg_i64(use, change->exec.unseen);
-    pg_bool(use, change->exec.proven);
 }
 
 static void charge_exec(struct pg_call *use, const struct exec_change *change)
@@ -224,19 +170,36 @@ static const struct kind {
     enum query query;
     bool counted;
     enum pg_type type; /* PG_TYPES: comes as columns */
+    unsigned groups;   /* of fields; 0: not by their list, but by these: */
     const char *types;
     void (*bind)(struct pg_call *use, const struct exec_change *change);
 } kinds[] = {
-    {CHANGE_INSERT, PLAIN, Q_INSERT_PLAIN_LIVE, false, PG_PLAIN_LIVE, PLAIN_LIVE, insert_plain},
-    {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
-    {CHANGE_UPDATE, PLAIN, Q_UPDATE_PLAIN_LIVE, true, PG_PLAIN_CHANGE, PLAIN_CHANGE, update_plain},
-    {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
-    {CHANGE_INSERT, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
-    {CHANGE_UPDATE, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
-    {CHANGE_UPDATE, CHARGED, Q_CHARGE_LIVE, true, PG_TYPES, "it", charge_exec},
-    {CHANGE_UPDATE, MOVED, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
-    {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
+    {CHANGE_INSERT, PLAIN, Q_INSERT_PLAIN_LIVE, false, PG_PLAIN_LIVE, 0, PLAIN_LIVE, insert_plain},
+    {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, NEW, NULL, NULL},
+    {CHANGE_UPDATE, PLAIN, Q_UPDATE_PLAIN_LIVE, true, PG_PLAIN_CHANGE, 0, PLAIN_CHANGE,
+     update_plain},
+    {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE,
+     FIELD_KEY | FIELD_PROGRESS | FIELD_ERROR | FIELD_TRAIL, NULL, NULL},
+    {CHANGE_INSERT, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, FIELD_KEY | FIELD_MARK, NULL, NULL},
+    {CHANGE_UPDATE, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, FIELD_KEY | FIELD_MARK, NULL, NULL},
+    {CHANGE_UPDATE, CHARGED, Q_CHARGE_LIVE, true, PG_TYPES, 0, "it", charge_exec},
+    {CHANGE_UPDATE, MOVED, Q_MOVE_LIVE, true, PG_TYPES, FIELD_KEY | FIELD_MOVED, NULL, NULL},
+    {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, ENDED, NULL, NULL},
 };
+
+static const char *types_of(struct pg *pg, const struct kind *kind)
+{
+    return kind->groups == 0 ? kind->types : pg_types(pg, "", &exec_fields, kind->groups, "");
+}
+
+static void bind_change(struct pg_call *use, const struct kind *kind,
+                        const struct exec_change *change)
+{
+    if (kind->groups == 0)
+        kind->bind(use, change);
+    else
+        bind_exec(use, &change->exec, change->step, kind->groups);
+}
 
 static bool is_of(const struct kind *kind, const struct exec_change *change)
 {
@@ -271,12 +234,12 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
     if (kind->counted)
         pg_u64(use, count);
     if (kind->type == PG_TYPES)
-        pg_columns(use, kind->types, count);
+        pg_columns(use, types_of(pg, kind), count);
     else
-        pg_records(use, kind->type, kind->types, count);
+        pg_records(use, kind->type, types_of(pg, kind), count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         if (is_due(kind, delta, i, told))
-            kind->bind(use, &delta->execs[i]);
+            bind_change(use, kind, &delta->execs[i]);
     }
 }
 
@@ -297,12 +260,17 @@ static const struct str *known_trails(struct pg *pg, const struct trails *trails
     return known;
 }
 
+static const char *ended_types(struct pg *pg)
+{
+    return pg_types(pg, "", &exec_fields, ENDED, JOB_END ATTEMPT_END);
+}
+
 static void finish_unknown(struct pg *pg, const struct delta *delta, const struct str *trails,
                            size_t count)
 {
     struct pg_call *use = pg_call(pg, Q_FINISH_LIVE);
     pg_u64(use, count);
-    pg_records(use, PG_FINISHED, FINISHED, count);
+    pg_records(use, PG_FINISHED, ended_types(pg), count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
         if (change->kind == CHANGE_FINISH && trails[i].ptr == NULL)
@@ -332,7 +300,7 @@ static void finish_known(struct pg *pg, const struct delta *delta, const struct 
     if (plainly != NULL)
         pg_records(plainly, PG_PLAIN_END, PLAIN_END, plain);
     if (specially != NULL)
-        pg_records(specially, PG_FINISHED, FINISHED, special);
+        pg_records(specially, PG_FINISHED, ended_types(pg), special);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
         if (ends[i] == END_PLAIN)
@@ -372,29 +340,6 @@ static void keep_finished(struct pg *pg, const struct delta *delta, const struct
 
 /* ---- attempts that did not end with their execution */
 
-static void bind_attempt(struct pg_call *use, const struct attempt_rec *attempt)
-{
-    const struct usage *usage = &attempt->usage;
-    pg_u64(use, attempt->exec_id);
-    pg_u64(use, attempt->token);
-    pg_i64(use, attempt->number);
-    pg_u64(use, attempt->worker_id);
-    pg_i64(use, attempt->started_ms);
-    pg_i64(use, attempt->ended_ms);
-    pg_i64(use, attempt->outcome);
-    pg_i64(use, usage->exit_code);
-    pg_i64(use, usage->signal);
-    pg_i64(use, usage->cpu_ms);
-    pg_i64(use, usage->peak_memory_bytes);
-    pg_i64(use, usage->output_bytes);
-    pg_i64(use, usage->dropped_bytes);
-    pg_u64(use, usage->log_seq);
-    pg_text(use, attempt->error);
-    pg_i64(use, attempt->class);
-    pg_u64(use, attempt->fingerprint);
-    pg_text(use, attempt->tail);
-}
-
 static void keep_attempts(struct pg *pg, const struct delta *delta)
 {
     size_t count = 0;
@@ -403,10 +348,10 @@ static void keep_attempts(struct pg *pg, const struct delta *delta)
     if (count == 0)
         return;
     struct pg_call *use = pg_call(pg, Q_PUT_ATTEMPTS);
-    pg_columns(use, "iiiiiiiiiiiiiitiit", count);
+    pg_columns(use, pg_types(pg, "", &attempt_fields, FIELD_ANY, ""), count);
     for (size_t i = 0; i < delta->attempt_count; i++) {
         if (!delta->attempts[i].with_exec)
-            bind_attempt(use, &delta->attempts[i]);
+            pg_record(use, &attempt_fields, FIELD_ANY, &delta->attempts[i]);
     }
 }
 

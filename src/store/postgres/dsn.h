@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 struct pg_place {
-    char **names;  /* owned, closed by NULL, as are the values: what PQconnectdbParams takes */
+    char **names;  /* owned, closed by NULL, as are the values: for PQconnectdbParams */
     char **values; /* owned */
     char *label;   /* owned; "HOST1:PORT,HOST2:PORT/DATABASE" for people: no user, no password */
 };

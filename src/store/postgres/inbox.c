@@ -70,7 +70,8 @@ static struct inbox_place *find_place(struct postgres_store *s, const struct own
 /* A snapshot with more transactions under way than fit is not remembered: the next round looks at
  * more than it must. Nor is a place of any use that another server of the database has given, as a
  * pooler may bring about: after a failover the same numbers are given to other transactions. Then
- * the next round begins with everything; what this one has found is there all the same. */
+ * the next round begins with everything; the rows that this one has found are there all the
+ * same. */
 static void remember(struct inbox_place *place, const struct pg_call *now)
 {
     struct row row = pg_row(now, 0, NULL);

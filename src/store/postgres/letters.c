@@ -276,7 +276,7 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
         struct old_exec exec = {.id = row_u64(&row)};
         exec.finished_ms = row_i64(&row);
         exec.is_letter = row_bool(&row);
-        exec.is_named = row_bool(&row) || row.bad; /* what makes no sense is not deleted */
+        exec.is_named = row_bool(&row) || row.bad; /* a corrupt row is not deleted */
         *VEC_PUSH(arena, &old) = exec;
     }
     q->answer.old = old.items;

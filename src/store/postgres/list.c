@@ -48,10 +48,11 @@ static void bind_indexed(struct pg_call *use, const struct filter *filter)
     }
 }
 
-static void bind_created(struct pg_call *use, const struct filter *filter)
+static void bind_span(struct pg_call *use, struct filter_span span)
 {
-    pg_i64(use, filter->created_after_ms);
-    pg_i64(use, list_created_before_ms(filter));
+    span = list_span(span);
+    pg_i64(use, span.after_ms);
+    pg_i64(use, span.before_ms);
 }
 
 /* The id in the first column, also of a row that makes no sense otherwise. */
@@ -79,7 +80,7 @@ static struct pg_call *use_jobs(struct pg *pg, const enum query lists[JOB_LISTS]
         return use;
     }
     if (list == JOB_LIST_IN_STATE)
-        pg_i64(use, filter->state);
+        pg_i64(use, list_job_state(filter));
     bind_window(use, w);
     return use;
 }
@@ -90,13 +91,14 @@ static struct pg_call *ask_jobs(struct pg *pg, const struct filter *filter, cons
     static const enum query lists[JOB_LISTS] = {Q_LIST_JOBS, Q_LIST_JOBS_FOUND,
                                                 Q_LIST_JOBS_IN_STATE};
     struct pg_call *use = use_jobs(pg, lists, filter, w);
-    pg_i64(use, filter->state);
-    pg_text_or_null(use, filter->queue);
+    pg_i64(use, list_states(filter, FILTER_OF_JOBS));
+    pg_text_or_null(use, list_queues(filter, arena));
     pg_text_or_null(use, filter->owner);
     pg_text_or_null(use, filter->team);
     bind_indexed(use, filter);
     pg_text_or_null(use, list_tag(filter, arena));
-    bind_created(use, filter);
+    bind_span(use, filter->created);
+    bind_span(use, filter->finished);
     pg_u64(use, limit + 1);
     return use;
 }
@@ -144,7 +146,8 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
 /* ---- executions: several places, one order */
 
 /* Where executions are. Those of a job are in two places of each table: the one that was made with
- * it, which is at most one and has no edge, and the others. */
+ * it, which is at most one and has no edge, and the others. Those that have not ended are not found
+ * by how they did. */
 static const struct place {
     enum exec_list of;
     bool live;
@@ -153,6 +156,7 @@ static const struct place {
 } places[] = {
     {EXEC_LIST_ALL, true, Q_LIST_LIVE, Q_EDGE_LIVE},
     {EXEC_LIST_ALL, false, Q_LIST_HISTORY, Q_EDGE_HISTORY},
+    {EXEC_LIST_IN_STATE, true, Q_LIST_LIVE, Q_EDGE_LIVE},
     {EXEC_LIST_IN_STATE, false, Q_LIST_HISTORY_IN_STATE, Q_EDGE_HISTORY_IN_STATE},
     {EXEC_LIST_OF_JOB, true, Q_LIST_LIVE_OF_JOB, Q_EDGE_LIVE_OF_JOB},
     {EXEC_LIST_OF_JOB, true, Q_LIST_LIVE_FIRST, Q_COUNT},
@@ -163,45 +167,70 @@ static const struct place {
 /* A place that is looked at. */
 struct look {
     const struct place *place;
+    uint64_t by; /* the job or the state that it is of; 0: neither */
+    struct window window;
     const struct pg_call *list;
     const struct pg_call *edge; /* NULL: not asked */
 };
 
-enum { LOOKS_MAX = 4 };
+enum { LOOKS_MAX = 1 + LIST_SELDOM_MAX };
 
-static struct pg_call *use_execs(struct pg *pg, enum query query, const struct filter *filter,
-                                 const struct window *w)
+static struct pg_call *use_execs(struct pg *pg, enum query query, const struct look *look)
 {
     struct pg_call *use = pg_call(pg, query);
-    enum exec_list list = exec_list_of(filter);
-    if (list != EXEC_LIST_ALL)
-        pg_u64(use, list == EXEC_LIST_OF_JOB ? filter->job_id : filter->state);
-    bind_window(use, w);
+    if (look->by != 0)
+        pg_u64(use, look->by);
+    bind_window(use, &look->window);
     return use;
 }
 
 /* Up to one execution more than the page shows. */
-static struct pg_call *ask_execs(struct pg *pg, const struct place *place,
-                                 const struct filter *filter, const struct window *w, size_t limit)
+static void ask_execs(struct pg *pg, struct look *look, const struct filter *filter, size_t limit,
+                      struct arena *arena)
 {
-    struct pg_call *use = use_execs(pg, place->list, filter, w);
-    pg_i64(use, filter->state);
-    pg_i64(use, list_state_too(filter));
-    pg_text_or_null(use, filter->queue);
-    bind_created(use, filter);
+    struct pg_call *use = use_execs(pg, look->place->list, look);
+    pg_i64(use, list_states(filter, FILTER_OF_EXECS));
+    pg_text_or_null(use, list_queues(filter, arena));
+    bind_span(use, filter->created);
+    bind_span(use, filter->started);
+    bind_span(use, filter->finished);
     pg_u64(use, limit + 1);
-    return use;
+    look->list = use;
+}
+
+/* Adds the looks at one place: one, or one for each end that is seldom. */
+static size_t looks_at(struct look *looks, const struct place *place, const struct filter *filter,
+                       const struct window *w)
+{
+    struct look look = {.place = place, .window = *w};
+    enum exec_state state = EXEC_NONE;
+    size_t len = 0;
+    if (place->live)
+        look.window = window_of_live(filter, w);
+    if (place->of == EXEC_LIST_OF_JOB)
+        look.by = filter->job_id;
+    if (place->of != EXEC_LIST_IN_STATE || place->live) {
+        looks[0] = look;
+        return 1;
+    }
+    while ((state = list_next_seldom(filter, state)) != EXEC_NONE) {
+        look.by = state;
+        looks[len++] = look;
+    }
+    return len;
 }
 
 static size_t ask_places(struct look *looks, struct pg *pg, const struct filter *filter,
-                         const struct window *w, size_t limit)
+                         const struct window *w, size_t limit, struct arena *arena)
 {
     size_t len = 0;
     for (const struct place *p = places; p < places + COUNT_OF(places); p++) {
         bool has_any = p->live ? exec_list_has_live(filter) : exec_list_has_history(filter);
         if (p->of == exec_list_of(filter) && has_any)
-            looks[len++] = (struct look){.place = p, .list = ask_execs(pg, p, filter, w, limit)};
+            len += looks_at(looks + len, p, filter, w);
     }
+    for (size_t i = 0; i < len; i++)
+        ask_execs(pg, &looks[i], filter, limit, arena);
     return len;
 }
 
@@ -231,12 +260,12 @@ enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
     int64_t drift_ms;
     TRY(read_drift(pg, filter, &drift_ms, err));
     struct window w = window_of_execs(filter, page, drift_ms);
-    size_t len = ask_places(looks, pg, filter, &w, page->limit);
+    size_t len = ask_places(looks, pg, filter, &w, page->limit, arena);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < len; i++) {
         stretches[i] = take_execs(looks[i].list, page->limit, arena);
         if (stretches[i].floor == 0 && looks[i].place->edge != Q_COUNT)
-            looks[i].edge = use_execs(pg, looks[i].place->edge, filter, &w);
+            looks[i].edge = use_execs(pg, looks[i].place->edge, &looks[i]);
     }
     TRY(pg_commit(pg, err));
     for (size_t i = 0; i < len; i++) {

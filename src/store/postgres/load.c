@@ -30,7 +30,7 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
                     err);
 }
 
-/* Not from one snapshot, and it need not be: what is in our partitions is changed by us alone. */
+/* Not from one snapshot, and it need not be: rows of our partitions are changed by us alone. */
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err)
 {

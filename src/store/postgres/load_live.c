@@ -9,7 +9,7 @@
 #include "store/sql/row.h"
 
 enum {
-    LOAD_PAGE = 1000, /* executions at a time: what stays in the cache, on its way into memory */
+    LOAD_PAGE = 1000, /* executions at a time: they stay in the cache, on their way into memory */
     /* From job to job in a run, at most: numbers go round the buckets, and what lies between one
      * and the next was made in the same millisecond. So a run has few jobs that are not of the
      * page. */

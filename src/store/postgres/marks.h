@@ -21,11 +21,10 @@ struct mark_run {
 };
 
 struct marks {
-    pthread_mutex_t lock; /* of what follows */
-    bool chained;         /* nobody is there who would delete the newest */
-    uint64_t chain;       /* counts chains */
-    struct mark_run
-        runs[MARKS_RUNS_MAX]; /* of this one, oldest first; what is older was forgotten */
+    pthread_mutex_t lock;                 /* of what follows */
+    bool chained;                         /* no server is there that would delete the newest */
+    uint64_t chain;                       /* counts chains */
+    struct mark_run runs[MARKS_RUNS_MAX]; /* of this one, oldest first; older ones were forgotten */
     size_t run_count;
 };
 

@@ -1,4 +1,4 @@
-/* member.c - other servers: who is there, who owns what. */
+/* member.c - other servers: those that are there, and the partitions that each owns. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"

@@ -126,7 +126,8 @@ enum rc pg_migrate(const struct pg_place *place, uint32_t partitions, const char
     bool reached;
     enum rc rc = try(place, partitions, role, ret_from, &reached, err);
     for (int i = 1; i < TRIES && rc == RC_BUSY && reached; i++) {
-        log_warn("a migration had to give way and is tried again", "error", err->text, NULL);
+        log_warn("a migration lost a deadlock against another server and is tried again", "error",
+                 err->text, NULL);
         (void)poll(NULL, 0, PAUSE_MS);
         rc = try(place, partitions, role, ret_from, &reached, err);
     }

@@ -2,21 +2,30 @@
 #include "job/record/record_fields.h"
 #include "store/usage_text.h"
 
+/* What a row does not tell is usual: "&& …" for each such field of the groups. */
+#define IS_USUAL(record, member, column, group, ...)                                               \
+    IS_USUAL_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define IS_USUAL_OF(member, in, kind, min, max, usual)                                             \
+    &&(((in)&FIELD_TOLD) != 0 || ((in)&GROUPS) == 0 || FIELD_IS_USUAL(kind)(member, usual))
+
 bool plain_job(const struct job_change *change)
 {
+    enum { GROUPS = FIELD_ROW | FIELD_BULK };
     const struct job_rec *job = &change->job;
-    return change->kind == CHANGE_INSERT && job->version == 1 && job->state == JOB_ACTIVE &&
-           job->finished_ms == 0 && job->changed_ms == 0 &&
-           job->name.len + job->team.len + job->tags.len + job->payload.len == 0 &&
-           !job_has_indexed(job);
+    return change->kind == CHANGE_INSERT JOB_ROW_FIELDS(IS_USUAL, job) && !job_has_indexed(job);
 }
 
+/* Where nothing is unseen, nothing is proven. */
 bool plain_exec(const struct exec_rec *exec)
 {
-    return exec->first && exec->origin == ORIGIN_ONCE && exec->retry_of == 0 &&
-           exec->nominal_ms == 0 && exec->lost == 0 && exec->returned == 0 && exec->unseen == 0 &&
-           !exec->late && exec->sla_since_ms == 0 && exec->sla_extra_ms == 0 &&
-           exec->sla_marks == 0 && !exec->effect_done && !exec->recharged && exec->error.len == 0;
+    enum { GROUPS = FIELD_LIVE };
+    return exec->unseen == 0 && !exec->recharged EXEC_FIELDS(IS_USUAL, exec);
+}
+
+static bool plain_last(const struct exec_rec *exec)
+{
+    enum { GROUPS = FIELD_END | FIELD_BULK };
+    return exec->due_ms == 0 EXEC_FIELDS(IS_USUAL, exec);
 }
 
 bool plain_end(const struct exec_change *change)
@@ -24,9 +33,7 @@ bool plain_end(const struct exec_change *change)
     const struct exec_rec *exec = &change->exec;
     const struct attempt_rec *attempt = change->ends_attempt;
     char usage[USAGE_TEXT_MAX];
-    return plain_exec(exec) && exec->due_ms == 0 && exec->result.len == 0 &&
-           exec->slot_last_ms == 0 && exec->slot_count == 0 && change->ends_job != NULL &&
-           attempt != NULL && attempt->class == FAILURE_NONE &&
-           attempt->error.len + attempt->tail.len == 0 &&
+    return plain_exec(exec) && plain_last(exec) && change->ends_job != NULL && attempt != NULL &&
+           attempt->class == FAILURE_NONE && attempt->error.len + attempt->tail.len == 0 &&
            usage_print(&attempt->usage, usage).len == 0;
 }

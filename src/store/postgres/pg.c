@@ -135,7 +135,7 @@ static bool is_alive(struct pg *pg)
     return PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) == 0;
 }
 
-/* The thread of turns waits for a moment only: what is refused within it is refused with the
+/* The thread of turns waits for a moment only: a call refused within it is refused with the
  * reason. */
 static enum rc connect_aside(struct pg *pg, struct err *err)
 {
@@ -492,7 +492,8 @@ enum rc pg_commit(struct pg *pg, struct err *err)
         pg->begun = false;
         return RC_OK;
     }
-    if (!pg->replays && is_in_doubt(pg, commit, bad)) /* what may be done twice is no matter */
+    if (!pg->replays &&
+        is_in_doubt(pg, commit, bad)) /* a call that may be done twice is no matter */
         rc = err_set(err, RC_UNKNOWN, "%s: the connection was lost under a commit",
                      pg->place->label);
     pg_rollback(pg);

@@ -46,18 +46,19 @@ enum pg_type {
 struct pg {
     const struct pg_place *place; /* borrowed */
     PGconn *conn;                 /* owned; NULL: not connected */
-    bool pooled;  /* somebody between us and the server hands out other connections */
+    bool pooled;  /* a pooler between us and the server hands out other connections */
     bool replays; /* also a commit that was lost may be sent again: doing it twice is harmless */
     bool plain;   /* for migrations: no pipeline, no time-outs */
     bool in_transaction; /* begun, and neither committed nor rolled back */
-    bool pushed;         /* what is queued is on its way, as far as pg_push saw it */
+    bool pushed;         /* the queued calls are on their way, as far as pg_push saw it */
     bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
     int wait_ms;         /* for an answer; then the connection is given up */
     const struct store_patience *patience; /* borrowed; NULL: as patient as wait_ms says */
     struct pg_connector *connector;        /* owned; made when it is needed */
-    int64_t hurry_until_ms;   /* boot clock: what is not a commit is given up then; 0: no hurry */
-    int64_t told_ms;          /* boot clock: who waits with us was told last */
-    uint64_t connects;        /* how often it was made */
+    int64_t
+        hurry_until_ms; /* boot clock: calls other than commits are given up then; 0: no hurry */
+    int64_t told_ms;    /* boot clock: on_wait was called last */
+    uint64_t connects;  /* how often it was made */
     uint32_t types[PG_TYPES]; /* their numbers in this database; 0: there is no such type (yet) */
     bool prepared[Q_COUNT];
     const char *texts[Q_COUNT]; /* in texts_arena, as soon as they were needed */
@@ -98,14 +99,18 @@ void pg_i64_or_null(struct pg_call *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_call *use);
 void pg_blob(struct pg_call *use, struct str bytes);
 void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
-/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
-void pg_record(struct pg_call *use, const struct fields *fields, enum field_group group,
+/* The fields of these groups, or FIELD_ANY: all, in the order of their list. */
+void pg_record(struct pg_call *use, const struct fields *fields, unsigned groups,
                const void *record);
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go
  * round them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how
  * many will come. */
 void pg_columns(struct pg_call *use, const char *types, size_t rows);
+
+/* Such letters: one for each field of the groups, which pg_record fills, between these. */
+const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
+                     unsigned groups, const char *behind);
 
 /* The same for the next parameter alone, an array of a composite type, whose fields are `types`.
  * Where rows have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for

@@ -19,7 +19,7 @@
 
 /* A moment up to which the inbox was read: see inbox.c. */
 struct inbox_moment {
-    char snapshot[4096]; /* what was over in it was read */
+    char snapshot[4096]; /* every transaction that was over in it was read */
     uint64_t xid;        /* our own transaction of then */
 };
 
@@ -52,7 +52,7 @@ struct postgres_store {
     struct pg_place place;
     struct pg pg;
     int64_t lease_ms; /* how long another server may be silent before own takes what it has */
-    char writer[33];  /* who we are in table turn: nobody else has it */
+    char writer[33];  /* our name in table turn: no other writer has it */
     char *owner;      /* owned: the start that we have partitions under; NULL: none yet */
     atomic_uint_least64_t commits;
     atomic_uint_least64_t commit_us;
@@ -60,7 +60,7 @@ struct postgres_store {
     uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
     int64_t drift_ms;
     uint64_t tries;           /* commits that were tried; names each */
-    bool in_doubt;            /* what became of the last one is not known */
+    bool in_doubt;            /* the outcome of the last one is not known */
     uint64_t doubt_turn;      /* of the last one tried, … */
     uint32_t doubt_partition; /* … with the lowest partition that it was sent under, */
     uint64_t doubt_epoch;     /* and that one's epoch */
@@ -81,7 +81,7 @@ struct postgres_store {
     size_t taken_claims;
     uint64_t taken_id; /* the newest among the holders of claims it took */
     struct arena taken_arena;
-    VEC(struct taken_request) taken; /* what will have to be swept one day */
+    VEC(struct taken_request) taken; /* requests that will have to be swept one day */
 };
 
 static inline struct postgres_store *postgres_of(struct store *store)
@@ -146,7 +146,7 @@ enum { CLAIM_TABLES = 2 };
 
 struct claims_asked {
     struct round *rounds[CLAIM_TABLES];
-    struct pg_call *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
+    struct pg_call *inserts[CLAIM_TABLES]; /* NULL: no command asked for such a key */
 };
 
 /* hopeful: where they are many it is cheaper, and the run fails with RC_CONFLICT when a request was

@@ -237,6 +237,128 @@ static enum rc read_counters(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
+/* ---- what people write in place of an id */
+
+static enum rc find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_FIND_NAMED);
+    pg_text(use, name);
+    TRY(pg_run(pg, err));
+    struct row row = pg_row(use, 0, NULL);
+    *ret_id = row_u64_or_null(&row);
+    return store_named_found(name, *ret_id, err);
+}
+
+static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct id_part *part,
+                        size_t max, struct arena *arena, uint64_t **ret_ids, size_t *ret_count,
+                        struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, kind == ID_KIND_JOB ? Q_FIND_JOBS : Q_FIND_EXECS);
+    VEC(uint64_t) ids = {0};
+    pg_u64(use, part->min);
+    pg_u64(use, part->end);
+    pg_i64(use, LIST_SCAN_MAX);
+    pg_u64(use, part->mask);
+    pg_u64(use, part->tail);
+    pg_u64(use, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, NULL);
+        *VEC_PUSH(arena, &ids) = row_u64(&row);
+    }
+    *ret_ids = ids.items;
+    *ret_count = ids.len;
+    return RC_OK;
+}
+
+/* ---- about many at once: one statement, whose rows begin with the place of the id */
+
+static struct pg_call *ask_about(struct pg *pg, enum query query, const uint64_t *ids, size_t count)
+{
+    struct pg_call *use = pg_call(pg, query);
+    pg_columns(use, "i", count);
+    for (size_t i = 0; i < count; i++)
+        pg_u64(use, ids[i]);
+    return use;
+}
+
+/* The row behind the place that it begins with. */
+static struct row row_about(const struct pg_call *use, size_t number, size_t count,
+                            struct arena *arena, size_t *ret_place)
+{
+    struct row row = pg_row(use, number, arena);
+    *ret_place = (size_t)row_range(&row, 1, (int64_t)count) - 1;
+    return row;
+}
+
+static enum rc read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
+                          struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = ask_about(pg, Q_READ_HEADS, job_ids, count);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < count; i++)
+        ret_jobs[i] = (struct job_rec){0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct job_rec job;
+        size_t place;
+        struct row row = row_about(use, i, count, arena, &place);
+        if (row_job(&row, &job))
+            ret_jobs[place] = job;
+    }
+    return RC_OK;
+}
+
+static enum rc read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
+                                    struct arena *arena, struct attempt_rec *ret_attempts,
+                                    struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = ask_about(pg, Q_READ_NEWEST_ATTEMPTS, exec_ids, count);
+    (void)arena;
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < count; i++)
+        ret_attempts[i] = (struct attempt_rec){0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct attempt_rec attempt;
+        size_t place;
+        struct row row = row_about(use, i, count, NULL, &place);
+        if (row_attempt_head(&row, &attempt))
+            ret_attempts[place] = attempt;
+    }
+    return RC_OK;
+}
+
+/* Rows come job by job, the newest first. */
+static enum rc read_runs(struct reader *reader, const uint64_t *job_ids, size_t count,
+                         bool unfinished, size_t max, struct arena *arena,
+                         struct exec_page *ret_pages, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, unfinished ? Q_READ_UNFINISHED : Q_READ_ENDED);
+    pg_u64(use, max);
+    pg_columns(use, "i", count);
+    for (size_t i = 0; i < count; i++)
+        pg_u64(use, job_ids[i]);
+    TRY(pg_run(pg, err));
+    struct exec_rec *execs = ARENA_ARRAY(arena, struct exec_rec, pg_rows(use) + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        ret_pages[i] = (struct exec_page){0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        size_t place;
+        struct row row = row_about(use, i, count, arena, &place);
+        if (!row_exec(&row, &execs[len]))
+            continue;
+        if (ret_pages[place].count++ == 0)
+            ret_pages[place].execs = &execs[len];
+        len++;
+    }
+    return RC_OK;
+}
+
 static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
                              struct arena *arena, struct version_rec **ret_versions,
                              size_t *ret_count, struct err *err)
@@ -265,6 +387,8 @@ static void close_reader(struct reader *reader)
 }
 
 static const struct reader_ops ops = {
+    .find_named = find_named,
+    .find_ids = find_ids,
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,
@@ -279,6 +403,9 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = postgres_list_jobs,
     .execs = postgres_list_execs,
+    .heads = read_heads,
+    .newest_attempts = read_newest_attempts,
+    .runs = read_runs,
     .alerts = postgres_list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,

@@ -4,7 +4,7 @@
  * PostgreSQL some 60 ns, and us a copy. So a column is NULL where it has what nearly every row has
  * there; the queries and this file agree on what that is. */
 #include "base/when.h"
-#include "job/spec.h"
+#include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/row.h"
 
@@ -13,23 +13,28 @@ static int64_t ms_or(struct row *row, int64_t usual)
     return row_range_or(row, usual, 0, WHEN_MAX_MS);
 }
 
-static uint32_t u32_or_zero(struct row *row)
-{
-    return (uint32_t)row_range_or(row, 0, 0, UINT32_MAX);
-}
-
-static bool bool_or(struct row *row, bool usual)
-{
-    return row_range_or(row, usual, 0, 1) != 0;
-}
-
 static int32_t priority_or_default(struct row *row)
 {
     return (int32_t)row_range_or(row, SPEC_PRIORITY_DEFAULT, INT32_MIN, INT32_MAX);
 }
 
+/* Behind what is told of every row: the others, as the form `sparse` of load_jobs has them. */
+#define READ_RARE(record, member, column, group, ...)                                              \
+    READ_RARE_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define READ_RARE_OF(member, groups, kind, min, max, usual)                                        \
+    if (((groups)&FIELD_TOLD) == 0 && ((groups)&RARE) != 0)                                        \
+        READ_##kind(member, usual, min, max);
+#define READ_FIELD_U64(member, usual, min, max) member = row_range_or(row, usual, min, max)
+#define READ_FIELD_I64 READ_FIELD_U64
+#define READ_FIELD_U32 READ_FIELD_U64
+#define READ_FIELD_I32 READ_FIELD_U64
+#define READ_FIELD_ENUM READ_FIELD_U64
+#define READ_FIELD_BOOL READ_FIELD_U64
+#define READ_FIELD_TEXT(member, ...) member = row_text_or_null(row)
+
 bool postgres_row_live(struct row *row, struct exec_rec *exec)
 {
+    enum { RARE = FIELD_LIVE | FIELD_MARK };
     *exec = (struct exec_rec){0};
     exec->id = row_id(row);
     exec->job_id = row_id(row);
@@ -37,34 +42,22 @@ bool postgres_row_live(struct row *row, struct exec_rec *exec)
     exec->queue = row_text(row);
     exec->priority = priority_or_default(row);
     exec->created_ms = row_ms(row);
-    exec->first = bool_or(row, true);
     exec->slot_ms = ms_or(row, exec->created_ms);
     exec->ready_ms = ms_or(row, exec->created_ms);
-    exec->retry_of = row_u64_or_null(row);
-    exec->own_payload = bool_or(row, false);
-    exec->origin = (enum origin)row_range_or(row, 0, 0, ORIGINS - 1);
-    exec->nominal_ms = ms_or(row, 0);
     exec->due_ms = ms_or(row, 0);
     exec->started_ms = ms_or(row, 0);
-    exec->attempts = u32_or_zero(row);
-    exec->lost = u32_or_zero(row);
-    exec->returned = u32_or_zero(row);
-    exec->late = bool_or(row, false);
-    exec->sla_since_ms = ms_or(row, 0);
-    exec->sla_extra_ms = row_range_or(row, 0, 0, DURATION_MAX_MS);
-    exec->sla_marks = (uint32_t)row_range_or(row, 0, 0, SLA_MARKS);
+    exec->attempts = (uint32_t)row_range_or(row, 0, 0, UINT32_MAX);
     exec->token = row_u64_or_null(row);
     exec->worker_id = row_u64_or_null(row);
-    exec->effect_done = bool_or(row, false);
-    exec->error = row_text_or_null(row);
-    exec->unseen = u32_or_zero(row);
-    exec->proven = bool_or(row, false);
+    exec->own_payload = row_range_or(row, 0, 0, 1) != 0;
+    EXEC_FIELDS(READ_RARE, exec)
     row_charged(row, exec);
     return row_makes_sense(row);
 }
 
 bool postgres_row_live_job(struct row *row, struct job_rec *job)
 {
+    enum { RARE = FIELD_ROW };
     *job = (struct job_rec){0};
     job->id = row_id(row);
     job->queue = row_text(row);
@@ -72,13 +65,7 @@ bool postgres_row_live_job(struct row *row, struct job_rec *job)
     job->created_ms = row_ms(row);
     job->last_exec = row_u64(row);
     job->spec = row_text(row);
-    job->state = (enum job_state)row_range_or(row, JOB_ACTIVE, JOB_NONE + 1, JOB_STATES - 1);
     job->priority = priority_or_default(row);
-    job->version = (uint32_t)row_range_or(row, 1, 0, UINT32_MAX);
-    job->name = row_text_or_null(row);
-    job->team = row_text_or_null(row);
-    job->tags = row_text_or_null(row);
-    job->finished_ms = ms_or(row, 0);
-    job->changed_ms = ms_or(row, 0);
+    JOB_ROW_FIELDS(READ_RARE, job)
     return row_makes_sense(row);
 }

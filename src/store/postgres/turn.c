@@ -63,7 +63,7 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
 {
     *ret_fence = NULL;
     if (s->in_turn && s->pg.in_transaction)
-        return RC_OK; /* under the share locks since: nobody else can have become the owner */
+        return RC_OK; /* under the share locks since: no other server can have become the owner */
     if (s->in_turn) {
         postgres_turn_abort(s);
         return err_set(err, RC_BUSY, "%s: the connection was lost within a turn", s->place.label);
@@ -240,7 +240,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
     postgres_turn_abort(s);
     postgres_set_owner(s, node);
     postgres_forget_places(s);
-    s->in_doubt = false; /* whatever it was, it is under an older epoch */
+    s->in_doubt = false; /* kept or not, it is under an older epoch */
     int64_t first_heard_ms = 0;
     for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
         int64_t heard_ms;
@@ -260,7 +260,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 enum { SETTLE_WAIT_MS = 1000, SETTLE_PAUSE_MS = 100 };
 
 /* After a connection was lost under a commit there is mostly no server for a moment. It is worth
- * waiting for: whoever cannot settle has to tell its clients that nobody knows. */
+ * waiting for: a server that cannot settle has to tell its clients that the outcome is unknown. */
 static enum rc connect_patiently(struct pg *pg, struct err *err)
 {
     enum rc rc = pg_connect(pg, err);

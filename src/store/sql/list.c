@@ -14,7 +14,7 @@ static uint64_t first_id(int64_t at_ms)
 
 bool window_needs_drift(const struct filter *filter)
 {
-    return filter->created_after_ms != 0 || filter->created_before_ms != 0;
+    return filter->created.after_ms != 0 || filter->created.before_ms != 0;
 }
 
 static struct window window_of(const struct filter *filter, const struct page *page,
@@ -23,10 +23,10 @@ static struct window window_of(const struct filter *filter, const struct page *p
     assert(page->limit > 0);
     struct window w = {.id_end = INT64_MAX, .scan_max = LIST_SCAN_MAX};
     int64_t end_ms;
-    if (filter->created_after_ms > drift_ms)
-        w.id_min = first_id(filter->created_after_ms - drift_ms);
-    if (filter->created_before_ms != 0 &&
-        !__builtin_add_overflow(filter->created_before_ms, drift_ms, &end_ms) &&
+    if (filter->created.after_ms > drift_ms)
+        w.id_min = first_id(filter->created.after_ms - drift_ms);
+    if (filter->created.before_ms != 0 &&
+        !__builtin_add_overflow(filter->created.before_ms, drift_ms, &end_ms) &&
         end_ms < id_time_ms(INT64_MAX))
         w.id_end = first_id(end_ms);
     if (page->before != 0 && page->before < w.id_end)
@@ -39,7 +39,7 @@ struct window window_of_jobs(const struct filter *filter, const struct page *pag
     struct window w = window_of(filter, page, drift_ms);
     if (job_list_of(filter) != JOB_LIST_ALL)
         w.scan_max = LIST_SPARSE_MAX;
-    if (filter->state != 0)
+    if (filter->states != 0 || filter->phases != 0)
         w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
     return w;
 }
@@ -53,6 +53,14 @@ struct window window_of_execs(const struct filter *filter, const struct page *pa
     else if (exec_list_has_live(filter) && exec_list_has_history(filter))
         w.scan_max /= 2; /* a page's rows are shared by the two tables */
     return w;
+}
+
+struct window window_of_live(const struct filter *filter, const struct window *w)
+{
+    struct window live = *w;
+    if (exec_list_of(filter) == EXEC_LIST_IN_STATE)
+        live.scan_max = LIST_SCAN_MAX / 2;
+    return live;
 }
 
 /* ---- filters */
@@ -76,47 +84,86 @@ struct str list_found_by(const struct filter *filter, size_t column)
     return column == finding_column(filter) ? filter_column_text(filter, column) : STR("");
 }
 
+enum job_state list_job_state(const struct filter *filter)
+{
+    uint32_t states = filter_states(filter, FILTER_OF_JOBS);
+    for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
+        if (states == FILTER_STATE(i))
+            return (enum job_state)i;
+    }
+    return JOB_NONE;
+}
+
 enum job_list job_list_of(const struct filter *filter)
 {
     if (finding_column(filter) < FILTER_COLUMNS)
         return JOB_LIST_FOUND;
-    bool many = filter->state == JOB_ACTIVE || filter->state == JOB_COMPLETED;
-    return filter->state == 0 || many ? JOB_LIST_ALL : JOB_LIST_IN_STATE;
+    enum job_state only = list_job_state(filter);
+    bool many = only == JOB_ACTIVE || only == JOB_COMPLETED;
+    return only == JOB_NONE || many ? JOB_LIST_ALL : JOB_LIST_IN_STATE;
+}
+
+enum exec_state list_next_seldom(const struct filter *filter, enum exec_state after)
+{
+    uint32_t seldom =
+        filter_states(filter, FILTER_OF_EXECS) & FILTER_FINAL & ~FILTER_STATE(EXEC_COMPLETED);
+    for (int i = after + 1; i < EXEC_STATES; i++) {
+        if (seldom >> i & 1)
+            return (enum exec_state)i;
+    }
+    return EXEC_NONE;
 }
 
 enum exec_list exec_list_of(const struct filter *filter)
 {
     if (filter->job_id != 0)
         return EXEC_LIST_OF_JOB;
-    bool seldom = exec_is_final(filter->state) && filter->state != EXEC_COMPLETED;
+    uint32_t ended = filter_states(filter, FILTER_OF_EXECS) & FILTER_FINAL;
+    bool seldom = ended != 0 && (ended & FILTER_STATE(EXEC_COMPLETED)) == 0;
     return seldom ? EXEC_LIST_IN_STATE : EXEC_LIST_ALL;
 }
 
 bool exec_list_has_live(const struct filter *filter)
 {
-    return filter->state == 0 || !exec_is_final(filter->state);
+    uint32_t states = filter_states(filter, FILTER_OF_EXECS);
+    return (states & ~FILTER_FINAL & (FILTER_STATE(EXEC_STATES) - 1)) != 0;
 }
 
 bool exec_list_has_history(const struct filter *filter)
 {
-    return !filter->unfinished && (filter->state == 0 || exec_is_final(filter->state));
+    return (filter_states(filter, FILTER_OF_EXECS) & FILTER_FINAL) != 0;
 }
 
-enum exec_state list_state_too(const struct filter *filter)
+int64_t list_states(const struct filter *filter, enum filter_of of)
 {
-    return filter->state == EXEC_RUNNING ? EXEC_STOPPING : (enum exec_state)filter->state;
+    uint32_t states = filter_states(filter, of);
+    return states == UINT32_MAX ? 0 : (int64_t)states | FILTER_STATE(JOB_NONE);
+}
+
+/* Lines, as a row's own text stands between two newlines. */
+static struct str between_lines(struct str text, struct arena *arena)
+{
+    return text.len == 0 ? text : arena_printf(arena, "\n%.*s\n", STR_ARG(text));
+}
+
+struct str list_queues(const struct filter *filter, struct arena *arena)
+{
+    return between_lines(filter->queue, arena);
 }
 
 struct str list_tag(const struct filter *filter, struct arena *arena)
 {
-    if (filter->tag.len == 0)
-        return filter->tag;
-    return arena_printf(arena, "\n%.*s\n", STR_ARG(filter->tag)); /* as spec_tags_text has it */
+    struct str rest = filter->tags;
+    return between_lines(str_cut(&rest, '\n'), arena); /* as spec_tags_text has it */
 }
 
-int64_t list_created_before_ms(const struct filter *filter)
+struct filter_span list_span(struct filter_span span)
 {
-    return filter->created_before_ms == 0 ? INT64_MAX : filter->created_before_ms;
+    if (span.before_ms == 0)
+        span.before_ms = INT64_MAX;
+    else if (span.after_ms == 0)
+        span.after_ms = 1; /* what has no such moment has a zero */
+    return span;
 }
 
 /* ---- several tables, one page */

@@ -25,6 +25,9 @@ struct window window_of_jobs(const struct filter *filter, const struct page *pag
 struct window window_of_execs(const struct filter *filter, const struct page *page,
                               int64_t drift_ms);
 
+/* Of the unfinished ones, where those that have ended are found by how they did. */
+struct window window_of_live(const struct filter *filter, const struct window *w);
+
 /* ---- filters */
 
 /* By which index jobs are found: of a field, in a state that few jobs have, else all. */
@@ -36,17 +39,25 @@ bool list_has_index(size_t column);
  * filter has; else empty. */
 struct str list_found_by(const struct filter *filter, size_t column);
 
-/* The same for executions: of a job, or of an end that is seldom; most executions are completed. */
+/* The same for executions: of a job, or of ends that are seldom, one list for each; most executions
+ * are completed. */
 enum exec_list { EXEC_LIST_ALL, EXEC_LIST_OF_JOB, EXEC_LIST_IN_STATE, EXEC_LISTS };
+enum { LIST_SELDOM_MAX = 6 };
+/* The first of such ends behind another one that the filter asks for; EXEC_NONE: no more. */
+enum exec_state list_next_seldom(const struct filter *filter, enum exec_state after);
+/* The state that JOB_LIST_IN_STATE is about. */
+enum job_state list_job_state(const struct filter *filter);
 enum exec_list exec_list_of(const struct filter *filter);
 /* Which of the two tables may have any. */
 bool exec_list_has_live(const struct filter *filter);
 bool exec_list_has_history(const struct filter *filter);
 
-/* Parameters that the statements call :state_too, :tag (empty: any) and :created_before_ms. */
-enum exec_state list_state_too(const struct filter *filter);
+/* Parameters that the statements call :states, :queues and :tag (empty: any), and the two ends of a
+ * span of time. */
+int64_t list_states(const struct filter *filter, enum filter_of of);
+struct str list_queues(const struct filter *filter, struct arena *arena);
 struct str list_tag(const struct filter *filter, struct arena *arena);
-int64_t list_created_before_ms(const struct filter *filter);
+struct filter_span list_span(struct filter_span span);
 
 /* ---- several tables, one page */
 

@@ -6,8 +6,8 @@ static const struct page page = {.limit = 10};
 
 TEST(a_window_is_widened_by_the_drift_on_both_sides)
 {
-    struct filter filter = {.created_after_ms = ID_EPOCH_MS + 1000,
-                            .created_before_ms = ID_EPOCH_MS + 5000};
+    struct filter filter = {.created.after_ms = ID_EPOCH_MS + 1000,
+                            .created.before_ms = ID_EPOCH_MS + 5000};
     struct window w = window_of_jobs(&filter, &page, 300);
     assert_int_equal(id_time_ms(w.id_min), ID_EPOCH_MS + 700);
     assert_int_equal(id_time_ms(w.id_end), ID_EPOCH_MS + 5300);
@@ -18,7 +18,7 @@ TEST(a_page_of_both_tables_looks_at_half_as_many_rows_of_each)
 {
     struct filter all = {0};
     struct filter unfinished = {.unfinished = true};
-    struct filter failed = {.state = EXEC_FAILED};
+    struct filter failed = {.states = FILTER_STATE(EXEC_FAILED)};
     assert_int_equal(window_of_execs(&all, &page, 0).scan_max, LIST_SCAN_MAX / 2);
     assert_int_equal(window_of_execs(&unfinished, &page, 0).scan_max, LIST_SCAN_MAX);
     assert_int_equal(window_of_execs(&failed, &page, 0).scan_max, LIST_SPARSE_MAX);

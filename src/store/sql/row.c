@@ -15,14 +15,14 @@ bool row_makes_sense(const struct row *row)
     struct cell first = row->kind->cell(row, 0);
     struct row_origin origin = row->kind->origin(row);
     snprintf(id, sizeof id, "%" PRId64, first.kind == CELL_NUMBER ? first.number : 0);
-    log_warn("a row that makes no sense is left out", origin.noun, origin.name, "query",
-             origin.query, "first_column", id, NULL);
+    log_warn("a corrupt row was left out", origin.noun, origin.name, "query", origin.query,
+             "first_column", id, NULL);
     return false;
 }
 
 /* ---- records whose fields are listed */
 
-bool row_record(struct row *row, const struct fields *fields, void *record)
+static void read_fields(struct row *row, const struct fields *fields, void *record)
 {
     memset(record, 0, fields->bytes);
     for (size_t i = 0; i < fields->len; i++) {
@@ -32,6 +32,11 @@ bool row_record(struct row *row, const struct fields *fields, void *record)
         else
             field_set_number(field, record, row_range(row, field->min, field->max));
     }
+}
+
+bool row_record(struct row *row, const struct fields *fields, void *record)
+{
+    read_fields(row, fields, record);
     return row_makes_sense(row);
 }
 
@@ -90,6 +95,21 @@ bool row_version(struct row *row, struct version_rec *version)
     return row_record(row, &version_fields, version);
 }
 
+/* Where there is a text behind the rest, it has all of what was used: see usage_text. */
+bool row_attempt(struct row *row, struct attempt_rec *attempt)
+{
+    read_fields(row, &attempt_fields, attempt);
+    struct str usage = row_text_or_null(row);
+    if (usage.ptr != NULL && !usage_parse(usage, &attempt->usage))
+        row->bad = true;
+    return row_makes_sense(row);
+}
+
+bool row_dependency(struct row *row, struct dependency_rec *dependency)
+{
+    return row_record(row, &dependency_fields, dependency);
+}
+
 bool row_waiter(struct row *row, struct waiter_rec *waiter)
 {
     return row_record(row, &waiter_fields, waiter);
@@ -105,62 +125,32 @@ bool row_rejected(struct row *row, struct rejected_rec *rec)
     return row_record(row, &rejected_fields, rec);
 }
 
-/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
+/* ---- those that a start reads very many of: straight-line code of the same lists */
+
+#define READ(record, member, column, group, ...) READ_OF(record->member, FIELD_##group, __VA_ARGS__)
+#define READ_OF(member, groups, kind, min, max, usual)                                             \
+    if (((groups)&FIELD_ROW) != 0)                                                                 \
+        READ_##kind(member, groups, min, max);
+#define READ_FIELD_U64(member, groups, min, max) member = row_range(row, min, max)
+#define READ_FIELD_I64 READ_FIELD_U64
+#define READ_FIELD_U32 READ_FIELD_U64
+#define READ_FIELD_I32 READ_FIELD_U64
+#define READ_FIELD_ENUM READ_FIELD_U64
+#define READ_FIELD_BOOL READ_FIELD_U64
+#define READ_FIELD_TEXT(member, groups, min, max)                                                  \
+    member = ((groups)&FIELD_NULLED) != 0 ? row_text_or_null(row) : row_text(row)
 
 bool row_job(struct row *row, struct job_rec *job)
 {
     *job = (struct job_rec){0};
-    job->id = row_id(row);
-    job->version = row_u32(row);
-    job->state = (enum job_state)row_range(row, JOB_NONE + 1, JOB_STATES - 1);
-    job->name = row_text_or_null(row);
-    job->queue = row_text(row);
-    job->owner = row_text(row);
-    job->team = row_text(row);
-    job->tags = row_text(row);
-    job->priority = row_i32(row);
-    job->created_ms = row_ms(row);
-    job->finished_ms = row_ms(row);
-    job->changed_ms = row_ms(row);
-    job->last_exec = row_u64(row);
-    job->spec = row_text(row);
+    JOB_ROW_FIELDS(READ, job)
     return row_makes_sense(row);
 }
 
 bool row_exec(struct row *row, struct exec_rec *exec)
 {
     *exec = (struct exec_rec){0};
-    exec->id = row_id(row);
-    exec->job_id = row_id(row);
-    exec->queue = row_text(row);
-    exec->priority = row_i32(row);
-    exec->retry_of = row_u64(row);
-    exec->first = row_bool(row);
-    exec->origin = (enum origin)row_range(row, 0, ORIGINS - 1);
-    exec->slot_ms = row_ms(row);
-    exec->nominal_ms = row_ms(row);
-    exec->created_ms = row_ms(row);
-    exec->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
-    exec->due_ms = row_ms(row);
-    exec->ready_ms = row_ms(row);
-    exec->started_ms = row_ms(row);
-    exec->attempts = row_u32(row);
-    exec->lost = row_u32(row);
-    exec->returned = row_u32(row);
-    exec->late = row_bool(row);
-    exec->sla_since_ms = row_ms(row);
-    exec->sla_extra_ms = row_range(row, 0, DURATION_MAX_MS);
-    exec->sla_marks = (uint32_t)row_range(row, 0, SLA_MARKS);
-    exec->token = row_u64(row);
-    exec->worker_id = row_u64(row);
-    exec->effect_done = row_bool(row);
-    exec->error = row_text(row);
-    exec->finished_ms = row_ms(row);
-    exec->slot_last_ms = row_ms(row);
-    exec->slot_count = row_u64(row);
-    exec->own_payload = row_bool(row);
-    exec->unseen = row_u32(row);
-    exec->proven = row_bool(row);
+    EXEC_FIELDS(READ, exec)
     return row_makes_sense(row);
 }
 
@@ -172,36 +162,16 @@ void row_charged(struct row *row, struct exec_rec *exec)
         exec->charged = cell_bytes(cell, row, CELL_TEXT);
 }
 
-/* Where there is a text, it has all of it: see usage_text. */
-static void row_usage(struct row *row, struct usage *usage)
-{
-    usage->exit_code = row_i32(row);
-    usage->signal = row_i32(row);
-    usage->cpu_ms = row_i64(row);
-    usage->peak_memory_bytes = row_i64(row);
-    usage->output_bytes = row_i64(row);
-    usage->dropped_bytes = row_i64(row);
-    usage->log_seq = row_u64(row);
-    struct str text = row_text_or_null(row);
-    if (text.ptr != NULL && !usage_parse(text, usage))
-        row->bad = true;
-}
+/* ---- others: field by field, since in an initialiser the order of calls is the compiler's */
 
-bool row_attempt(struct row *row, struct attempt_rec *attempt)
+bool row_attempt_head(struct row *row, struct attempt_rec *attempt)
 {
     *attempt = (struct attempt_rec){0};
     attempt->exec_id = row_id(row);
     attempt->token = row_u64(row);
-    attempt->number = row_u32(row);
     attempt->worker_id = row_u64(row);
-    attempt->started_ms = row_ms(row);
-    attempt->ended_ms = row_ms(row);
-    attempt->outcome = (enum outcome)row_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
-    attempt->error = row_text(row);
     attempt->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
     attempt->fingerprint = row_u64(row);
-    attempt->tail = row_text(row);
-    row_usage(row, &attempt->usage);
     return row_makes_sense(row);
 }
 
@@ -264,17 +234,6 @@ bool row_counter(struct row *row, struct counter *counter)
     uint32_t states = counter->kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
     counter->state = (uint32_t)row_range(row, 0, states - 1);
     counter->value = row_i64(row);
-    return row_makes_sense(row);
-}
-
-bool row_dependency(struct row *row, struct dependency_rec *dependency)
-{
-    *dependency = (struct dependency_rec){0};
-    dependency->upstream = row_id(row);
-    dependency->dependant = row_id(row);
-    dependency->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
-    dependency->state =
-        (enum dependency_state)row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
     return row_makes_sense(row);
 }
 

@@ -17,6 +17,8 @@ bool row_exec(struct row *row, struct exec_rec *exec);
 /* The column behind those, where executions are loaded. */
 void row_charged(struct row *row, struct exec_rec *exec);
 bool row_attempt(struct row *row, struct attempt_rec *attempt);
+/* The part of it that lists go by. */
+bool row_attempt_head(struct row *row, struct attempt_rec *attempt);
 bool row_worker(struct row *row, struct worker_rec *worker);
 bool row_team(struct row *row, struct team_rec *team);
 bool row_queue(struct row *row, struct queue_rec *queue);

@@ -26,8 +26,12 @@
  * Comments are left out of the text.
  *
  * A record whose fields are listed in C (job/record/record_fields.h) needs no list of columns: the
- * same tokens are made of its fields, and {alert.progress.set :} of one group alone. A list that
- * may be empty is written with the comma in front of it: {, job_indexed.columns}. */
+ * same tokens are made of its fields, {alert.progress.set :} of one group alone, and
+ * {alert.key+progress.columns} of several. A list that may be empty is written with the comma in
+ * front of it: {, job_indexed.columns}; with a + behind it, as in {, job_indexed.arrays +}, its
+ * numbers go on where those of the fields before it ended. What a row has that is nothing special
+ * is said by {job_row.rare}, {job_row.usual}, {exec.progress.reset} and {job_row.row.sparse}: see
+ * enum fields_form. */
 #pragma once
 #include "job/record/fields.h"
 
@@ -39,6 +43,11 @@ enum fields_form {
     FIELDS_ARRAYS,  /* $1::bigint[], $2::text[] */
     FIELDS_SET,     /* name = excluded.name, without keys; `with` takes the place of `excluded`, and
                      * may be : or $ for parameters */
+    /* Of those that are not FIELD_TOLD, with what is usual in place of a parameter: */
+    FIELDS_RARE,   /* name, team, as FIELDS_COLUMNS */
+    FIELDS_USUAL,  /* NULL, '' */
+    FIELDS_RESET,  /* name = NULL, team = '' */
+    FIELDS_SPARSE, /* name, nullif(team, ''): NULL is what most rows have; `with` as in columns */
 };
 
 /* A stretch of text; or fields; or a number. */
@@ -47,8 +56,9 @@ struct statement_piece {
     int64_t number;
     const struct fields *fields;
     enum fields_form form;
-    enum field_group group; /* FIELD_ANY: all */
+    unsigned groups; /* FIELD_ANY: all */
     size_t skip;
+    bool goes_on;     /* numbered behind the fields before it */
     const char *with; /* NULL: nothing was said */
     bool comma;       /* in front, unless there are no fields */
 };

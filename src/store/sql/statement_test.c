@@ -54,11 +54,49 @@ TEST(a_key_is_never_set)
     assert_string_equal(text_of(&arena, piece),
                         "next_us = excluded.next_us, interval_us = excluded.interval_us");
     piece.fields = &alert_fields;
-    piece.group = FIELD_PROGRESS;
+    piece.groups = FIELD_PROGRESS;
     piece.with = ":";
     assert_string_equal(text_of(&arena, piece), "state = :state");
     piece.with = "$";
     assert_string_equal(text_of(&arena, piece), "state = $1::bigint");
+}
+
+TEST(several_groups_come_in_the_order_of_the_list)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct statement_piece piece = {.fields = &worker_fields, .groups = FIELD_PROGRESS | FIELD_KEY};
+    assert_string_equal(text_of(&arena, piece), "id, draining");
+}
+
+TEST(what_is_usual_stands_for_fields_that_are_not_told)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct statement_piece piece = {
+        .fields = &job_row_fields, .groups = FIELD_BIRTH | FIELD_END, .form = FIELDS_RARE};
+    assert_string_equal(text_of(&arena, piece), "state, name, finished_ms");
+    piece.form = FIELDS_USUAL;
+    assert_string_equal(text_of(&arena, piece), "1, NULL, 0");
+    piece.form = FIELDS_RESET;
+    assert_string_equal(text_of(&arena, piece), "state = 1, name = NULL, finished_ms = 0");
+    piece.form = FIELDS_SPARSE;
+    piece.with = "j";
+    assert_string_equal(text_of(&arena, piece),
+                        "nullif(j.state, 1), j.name, nullif(j.finished_ms, 0)");
+    piece = (struct statement_piece){
+        .fields = &job_row_fields, .groups = FIELD_BULK, .form = FIELDS_USUAL};
+    assert_string_equal(text_of(&arena, piece), "''");
+}
+
+TEST(numbers_go_on_behind_the_fields_before)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    static const struct statement_piece pieces[] = {
+        {.fields = &rate_fields, .form = FIELDS_ARRAYS, .groups = FIELD_PROGRESS, .skip = 1},
+        {.text = " and "},
+        {.fields = &rate_fields, .form = FIELDS_VALUES, .groups = FIELD_KEY, .goes_on = true}};
+    static const struct statement statement = {"put_rates", 0, pieces, COUNT_OF(pieces)};
+    assert_string_equal(statement_text(&statement, &arena).ptr,
+                        "$2::bigint[], $3::bigint[] and $4::text");
 }
 
 /* A brace that is left would be a token which was not expanded; arrays begin with a number. */

@@ -20,7 +20,7 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, s
     ret_answer->note = row_text(&row);
     if (!found || row.bad)
         return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", s->db.path,
-                       STR_ARG(claim->key)); /* whoever asks for this key is refused, alone */
+                       STR_ARG(claim->key)); /* refuses that command alone */
     return RC_OK;
 }
 

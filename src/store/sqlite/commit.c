@@ -43,19 +43,7 @@ static enum rc insert_job(struct db *db, const struct job_change *change, struct
 {
     const struct job_rec *job = &change->job;
     struct stmt stmt = db_stmt(db, SQL_INSERT_JOB);
-    stmt_u64(&stmt, job->id);
-    stmt_i64(&stmt, job->version);
-    stmt_i64(&stmt, job->state);
-    stmt_text_or_null(&stmt, job->name);
-    stmt_text(&stmt, job->queue);
-    stmt_text(&stmt, job->owner);
-    stmt_text(&stmt, job->team);
-    stmt_text(&stmt, job->tags);
-    stmt_i64(&stmt, job->priority);
-    stmt_i64(&stmt, job->created_ms);
-    stmt_i64(&stmt, job->finished_ms);
-    stmt_u64(&stmt, job->last_exec);
-    stmt_i64(&stmt, job->changed_ms);
+    stmt_record(&stmt, &job_row_fields, FIELD_HEAD, job);
     stmt_text(&stmt, change->step);
     bool apart = bind_document(&stmt, job);
     bind_indexed(&stmt, job);
@@ -69,10 +57,7 @@ static enum rc redefine_job(struct db *db, const struct job_rec *job, struct err
     stmt_u64(&delete, job->id);
     TRY(stmt_done(&delete, err));
     struct stmt stmt = db_stmt(db, SQL_REDEFINE_JOB);
-    stmt_text(&stmt, job->queue);
-    stmt_text(&stmt, job->team);
-    stmt_text(&stmt, job->tags);
-    stmt_i64(&stmt, job->changed_ms);
+    stmt_record(&stmt, &job_row_fields, FIELD_EDIT, job);
     bool apart = bind_document(&stmt, job);
     bind_indexed(&stmt, job);
     stmt_u64(&stmt, job->id);
@@ -84,11 +69,7 @@ static enum rc update_job(struct db *db, const struct job_change *change, struct
 {
     const struct job_rec *job = &change->job;
     struct stmt stmt = db_stmt(db, SQL_UPDATE_JOB);
-    stmt_i64(&stmt, job->version);
-    stmt_i64(&stmt, job->state);
-    stmt_i64(&stmt, job->priority);
-    stmt_i64(&stmt, job->finished_ms);
-    stmt_u64(&stmt, job->last_exec);
+    stmt_record(&stmt, &job_row_fields, FIELD_PROGRESS | FIELD_END, job);
     stmt_text(&stmt, change->step);
     stmt_u64(&stmt, job->id);
     TRY(stmt_on_one(&stmt, "job", job->id, err));
@@ -211,10 +192,7 @@ static enum rc keep_clock(struct db *db, const struct clock_rec *clock, struct e
 static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_DEPENDENCY);
-    stmt_u64(&stmt, rec->dependant);
-    stmt_u64(&stmt, rec->upstream);
-    stmt_i64(&stmt, rec->type);
-    stmt_i64(&stmt, rec->state);
+    stmt_record(&stmt, &dependency_fields, FIELD_ANY, rec);
     return stmt_done(&stmt, err);
 }
 
@@ -304,9 +282,20 @@ static enum rc keep_letters(struct sqlite_store *s, const struct delta *delta, s
     return sqlite_keep_letters(&s->db, delta, err);
 }
 
+/* Only unique work that is kept after its success, so a commit that keeps some sweeps others. */
+static enum rc sweep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
+{
+    struct stmt stmt = db_stmt(&s->db, SQL_SWEEP_CLAIMS);
+    stmt_i64(&stmt, delta->claims_now_ms);
+    stmt_u64(&stmt, CLAIM_SWEEP + 2 * delta->claim_count);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
 {
     DELTA_CLAIMS(KEEP_CLAIM)
+    if (delta_keeps_claims(delta))
+        TRY(sweep_claims(s, delta, err));
     return requests_sweep(&s->requests, &s->db, delta->claims_now_ms,
                           CLAIM_SWEEP + 2 * s->taken_claims, err);
 }

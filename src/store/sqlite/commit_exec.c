@@ -1,74 +1,45 @@
 /* commit_exec.c - executions and attempts of a delta. */
+#include "job/record/record_fields.h"
 #include "store/sqlite/sqlite.h"
 #include "store/usage_text.h"
 
 #include <stdlib.h>
 
-/* The three parts of an execution, in the order of the statements in sql/commit.sql. */
-static void bind_birth(struct stmt *stmt, const struct exec_rec *exec)
-{
-    stmt_u64(stmt, exec->id);
-    stmt_u64(stmt, exec->job_id);
-    stmt_text(stmt, exec->queue);
-    stmt_i64(stmt, exec->priority);
-    stmt_u64(stmt, exec->retry_of);
-    stmt_i64(stmt, exec->first);
-    stmt_i64(stmt, exec->origin);
-    stmt_i64(stmt, exec->slot_ms);
-    stmt_i64(stmt, exec->nominal_ms);
-    stmt_i64(stmt, exec->created_ms);
-}
+/* The fields of these groups, as stmt_record binds them, in straight-line code, since every
+ * execution is written three times in its life; with a step in place of the trail. */
+#define BIND(exec, member, column, group, ...) BIND_OF(exec->member, FIELD_##group, __VA_ARGS__)
+#define BIND_OF(member, in, kind, min, max, usual)                                                 \
+    if (((in)&groups) == 0)                                                                        \
+        ;                                                                                          \
+    else if (((in)&FIELD_NULLED) != 0 && FIELD_IS_USUAL(kind)(member, usual))                      \
+        stmt_null(stmt);                                                                           \
+    else                                                                                           \
+        BIND_##kind(member, in);
+#define BIND_FIELD_U64(member, in) stmt_u64(stmt, member)
+#define BIND_FIELD_I64(member, in) stmt_i64(stmt, member)
+#define BIND_FIELD_U32(member, in) stmt_i64(stmt, member)
+#define BIND_FIELD_I32(member, in) stmt_i64(stmt, member)
+#define BIND_FIELD_ENUM(member, in) stmt_i64(stmt, member)
+#define BIND_FIELD_BOOL(member, in) stmt_i64(stmt, member)
+#define BIND_FIELD_TEXT(member, in) stmt_text(stmt, ((in)&FIELD_TRAIL) != 0 ? step : member)
 
-static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct str step)
+static void bind_exec(struct stmt *stmt, const struct exec_rec *exec, struct str step,
+                      unsigned groups)
 {
-    stmt_i64(stmt, exec->state);
-    stmt_i64(stmt, exec->due_ms);
-    stmt_i64(stmt, exec->ready_ms);
-    stmt_i64(stmt, exec->started_ms);
-    stmt_i64(stmt, exec->attempts);
-    stmt_i64(stmt, exec->lost);
-    stmt_i64(stmt, exec->returned);
-    stmt_i64(stmt, exec->late);
-    stmt_i64(stmt, exec->sla_since_ms);
-    stmt_i64(stmt, exec->sla_extra_ms);
-    stmt_i64(stmt, exec->sla_marks);
-    stmt_u64(stmt, exec->token);
-    stmt_u64(stmt, exec->worker_id);
-    stmt_i64(stmt, exec->effect_done);
-    stmt_text(stmt, exec->error);
-    stmt_text(stmt, step);
-}
-
-static void bind_unseen(struct stmt *stmt, const struct exec_rec *exec)
-{
-    stmt_i64(stmt, exec->unseen);
-    stmt_i64(stmt, exec->proven);
-}
-
-static void bind_end(struct stmt *stmt, const struct exec_rec *exec)
-{
-    stmt_i64(stmt, exec->finished_ms);
-    stmt_text(stmt, exec->result);
-    stmt_i64(stmt, exec->slot_last_ms);
-    stmt_u64(stmt, exec->slot_count);
+    EXEC_FIELDS(BIND, exec)
 }
 
 static enum rc insert_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_LIVE);
-    bind_birth(&stmt, &change->exec);
-    bind_progress(&stmt, &change->exec, change->step);
-    bind_unseen(&stmt, &change->exec);
+    bind_exec(&stmt, &change->exec, change->step, FIELD_LIVE | FIELD_TRAIL | FIELD_MARK);
     return stmt_done(&stmt, err);
 }
 
 static enum rc move_exec(struct db *db, const struct exec_rec *exec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_MOVE_LIVE);
-    stmt_text(&stmt, exec->queue);
-    stmt_i64(&stmt, exec->priority);
-    stmt_i64(&stmt, exec->slot_ms);
-    stmt_i64(&stmt, exec->nominal_ms);
+    bind_exec(&stmt, exec, STR(""), FIELD_MOVED);
     stmt_u64(&stmt, exec->id);
     return stmt_on_one(&stmt, "execution", exec->id, err);
 }
@@ -84,8 +55,8 @@ static enum rc charge_exec(struct db *db, const struct exec_rec *exec, struct er
 static enum rc update_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_UPDATE_LIVE);
-    bind_progress(&stmt, &change->exec, change->step);
-    bind_unseen(&stmt, &change->exec);
+    bind_exec(&stmt, &change->exec, change->step,
+              FIELD_PROGRESS | FIELD_ERROR | FIELD_TRAIL | FIELD_MARK);
     stmt_u64(&stmt, change->exec.id);
     TRY(stmt_on_one(&stmt, "execution", change->exec.id, err));
     if (change->exec.recharged)
@@ -93,12 +64,12 @@ static enum rc update_exec(struct db *db, const struct exec_change *change, stru
     return change->moved ? move_exec(db, &change->exec, err) : RC_OK;
 }
 
+enum { ENDED = FIELD_LIVE | FIELD_TRAIL | FIELD_END | FIELD_BULK };
+
 static enum rc record_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_HISTORY);
-    bind_birth(&stmt, &change->exec);
-    bind_progress(&stmt, &change->exec, change->step);
-    bind_end(&stmt, &change->exec);
+    bind_exec(&stmt, &change->exec, change->step, ENDED);
     return stmt_done(&stmt, err);
 }
 
@@ -149,9 +120,7 @@ static enum rc finish_exec(struct db *db, const struct exec_change *change, stru
 {
     char usage[USAGE_TEXT_MAX];
     struct stmt insert = db_stmt(db, SQL_FINISH_LIVE);
-    bind_birth(&insert, &change->exec);
-    bind_progress(&insert, &change->exec, change->step);
-    bind_end(&insert, &change->exec);
+    bind_exec(&insert, &change->exec, change->step, ENDED);
     bind_job_end(&insert, change->ends_job);
     bind_attempt_end(&insert, change->ends_attempt, change->exec.error, usage);
     TRY(stmt_done(&insert, err));
@@ -183,25 +152,7 @@ enum rc sqlite_keep_exec(struct db *db, const struct exec_change *change, struct
 
 enum rc sqlite_keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err)
 {
-    const struct usage *usage = &attempt->usage;
     struct stmt stmt = db_stmt(db, SQL_PUT_ATTEMPT);
-    stmt_u64(&stmt, attempt->exec_id);
-    stmt_u64(&stmt, attempt->token);
-    stmt_i64(&stmt, attempt->number);
-    stmt_u64(&stmt, attempt->worker_id);
-    stmt_i64(&stmt, attempt->started_ms);
-    stmt_i64(&stmt, attempt->ended_ms);
-    stmt_i64(&stmt, attempt->outcome);
-    stmt_i64(&stmt, usage->exit_code);
-    stmt_i64(&stmt, usage->signal);
-    stmt_i64(&stmt, usage->cpu_ms);
-    stmt_i64(&stmt, usage->peak_memory_bytes);
-    stmt_i64(&stmt, usage->output_bytes);
-    stmt_i64(&stmt, usage->dropped_bytes);
-    stmt_u64(&stmt, usage->log_seq);
-    stmt_text(&stmt, attempt->error);
-    stmt_i64(&stmt, attempt->class);
-    stmt_u64(&stmt, attempt->fingerprint);
-    stmt_text(&stmt, attempt->tail);
+    stmt_record(&stmt, &attempt_fields, FIELD_ANY, attempt);
     return stmt_done(&stmt, err);
 }

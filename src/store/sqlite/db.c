@@ -33,8 +33,8 @@ static const struct role roles[] = {
     [DB_READER] = {.flags = SQLITE_OPEN_READONLY,
                    .setup = SQL_SETUP_READER,
                    .has_views = true,
-                   .files =
-                       FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST) | FILE_BIT(OPERATIONS)},
+                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST) | FILE_BIT(FIND) |
+                            FILE_BIT(OPERATIONS)},
     [DB_LOGS] = {.flags = SQLITE_OPEN_READWRITE,
                  .setup = SQL_SETUP_LOGS,
                  .migrations = sqlite_migrations_logs,
@@ -251,14 +251,16 @@ void stmt_blob(struct stmt *stmt, struct str bytes)
     must_bind(sqlite3_bind_blob64(stmt->handle, stmt->at, ptr, bytes.len, SQLITE_STATIC));
 }
 
-void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_group group,
+void stmt_record(struct stmt *stmt, const struct fields *fields, unsigned groups,
                  const void *record)
 {
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
-        if (!field_is_in(field, group))
+        if (!field_is_in(field, groups))
             continue;
-        if (field->kind == FIELD_TEXT)
+        if (field_is_nulled(field, FIELD_NULLED, record))
+            stmt_null(stmt);
+        else if (field->kind == FIELD_TEXT)
             stmt_text(stmt, field_text(field, record));
         else
             stmt_i64(stmt, field_number(field, record));

@@ -3,7 +3,7 @@
  * A connection is opened for a role, which says which file it is, how it is set up, and which
  * statements it keeps prepared for life. It belongs to one thread at a time. A `struct stmt` is one
  * use of a statement: bind in order, then `stmt_done` when no rows are wanted, or `stmt_next` row
- * by row. Nothing is copied on binding: what is bound must live until its use ends. */
+ * by row. Nothing is copied on binding: bound texts must live until their use ends. */
 #pragma once
 #include "base/str.h"
 #include "store/sqlite/statements.h"
@@ -72,8 +72,8 @@ void stmt_null(struct stmt *stmt);
 void stmt_text(struct stmt *stmt, struct str text);
 void stmt_text_or_null(struct stmt *stmt, struct str text); /* empty becomes NULL */
 void stmt_blob(struct stmt *stmt, struct str bytes);
-/* The fields of a group, or FIELD_ANY: all, in the order of their list. */
-void stmt_record(struct stmt *stmt, const struct fields *fields, enum field_group group,
+/* The fields of these groups, or FIELD_ANY: all, in the order of their list. */
+void stmt_record(struct stmt *stmt, const struct fields *fields, unsigned groups,
                  const void *record);
 
 /* Runs a statement that gives no rows. */

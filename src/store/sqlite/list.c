@@ -48,10 +48,11 @@ static void bind_indexed(struct stmt *stmt, const struct filter *filter)
     }
 }
 
-static void bind_created(struct stmt *stmt, const struct filter *filter)
+static void bind_span(struct stmt *stmt, struct filter_span span)
 {
-    stmt_i64(stmt, filter->created_after_ms);
-    stmt_i64(stmt, list_created_before_ms(filter));
+    span = list_span(span);
+    stmt_i64(stmt, span.after_ms);
+    stmt_i64(stmt, span.before_ms);
 }
 
 /* The last id of a window that was full, else 0. */
@@ -77,7 +78,7 @@ static struct stmt job_stmt(struct db *db, const enum sql lists[JOB_LISTS],
         return stmt;
     }
     if (list == JOB_LIST_IN_STATE)
-        stmt_i64(&stmt, filter->state);
+        stmt_i64(&stmt, list_job_state(filter));
     bind_window(&stmt, w);
     return stmt;
 }
@@ -91,13 +92,14 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
                                               SQL_LIST_JOBS_IN_STATE};
     CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, filter, w);
     VEC(struct job_rec) jobs = {0};
-    stmt_i64(&stmt, filter->state);
-    stmt_text_or_null(&stmt, filter->queue);
+    stmt_i64(&stmt, list_states(filter, FILTER_OF_JOBS));
+    stmt_text_or_null(&stmt, list_queues(filter, arena));
     stmt_text_or_null(&stmt, filter->owner);
     stmt_text_or_null(&stmt, filter->team);
     bind_indexed(&stmt, filter);
     stmt_text_or_null(&stmt, list_tag(filter, arena));
-    bind_created(&stmt, filter);
+    bind_span(&stmt, filter->created);
+    bind_span(&stmt, filter->finished);
     while (jobs.len <= limit) {
         bool found;
         struct job_rec job;
@@ -135,13 +137,13 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
 
 /* ---- executions: two tables, one order */
 
-static struct stmt exec_stmt(struct db *db, const enum sql lists[EXEC_LISTS],
-                             const struct filter *filter, const struct window *w)
+/* by: the job or the state that the list is of. */
+static struct stmt exec_stmt(struct db *db, enum sql sql, enum exec_list list, uint64_t by,
+                             const struct window *w)
 {
-    enum exec_list list = exec_list_of(filter);
-    struct stmt stmt = db_stmt(db, lists[list]);
+    struct stmt stmt = db_stmt(db, sql);
     if (list != EXEC_LIST_ALL)
-        stmt_u64(&stmt, list == EXEC_LIST_OF_JOB ? filter->job_id : filter->state);
+        stmt_u64(&stmt, by);
     bind_window(&stmt, w);
     return stmt;
 }
@@ -152,10 +154,11 @@ static enum rc scan_execs(struct stmt *list, const struct filter *filter, size_t
 {
     CLEANUP(stmt_end) struct stmt stmt = *list;
     VEC(struct exec_rec) execs = {0};
-    stmt_i64(&stmt, filter->state);
-    stmt_i64(&stmt, list_state_too(filter));
-    stmt_text_or_null(&stmt, filter->queue);
-    bind_created(&stmt, filter);
+    stmt_i64(&stmt, list_states(filter, FILTER_OF_EXECS));
+    stmt_text_or_null(&stmt, list_queues(filter, arena));
+    bind_span(&stmt, filter->created);
+    bind_span(&stmt, filter->started);
+    bind_span(&stmt, filter->finished);
     while (execs.len <= limit) {
         bool found;
         struct exec_rec exec;
@@ -185,18 +188,53 @@ static const struct exec_table history_table = {
     {SQL_EDGE_HISTORY, SQL_EDGE_HISTORY_OF_JOB, SQL_EDGE_HISTORY_IN_STATE},
 };
 
-static enum rc read_stretch(struct db *db, const struct exec_table *table,
-                            const struct filter *filter, const struct window *w, size_t limit,
-                            struct arena *arena, struct stretch *ret_stretch, struct err *err)
+static enum rc read_stretch(struct db *db, const struct exec_table *table, enum exec_list list,
+                            uint64_t by, const struct filter *filter, const struct window *w,
+                            size_t limit, struct arena *arena, struct stretch *ret_stretch,
+                            struct err *err)
 {
-    struct stmt list = exec_stmt(db, table->lists, filter, w);
-    TRY(scan_execs(&list, filter, limit, arena, ret_stretch, err));
+    struct stmt rows = exec_stmt(db, table->lists[list], list, by, w);
+    TRY(scan_execs(&rows, filter, limit, arena, ret_stretch, err));
     if (ret_stretch->count > limit) {
         ret_stretch->floor = ret_stretch->execs[limit].id;
         return RC_OK;
     }
-    struct stmt edge = exec_stmt(db, table->edges, filter, w);
+    struct stmt edge = exec_stmt(db, table->edges[list], list, by, w);
     return read_edge(&edge, &ret_stretch->floor, err);
+}
+
+static enum rc read_live(struct db *db, const struct filter *filter, const struct window *w,
+                         size_t limit, struct arena *arena, struct stretch *ret_stretch,
+                         struct err *err)
+{
+    bool of_job = exec_list_of(filter) == EXEC_LIST_OF_JOB;
+    struct window live = window_of_live(filter, w);
+    *ret_stretch = (struct stretch){0};
+    if (!exec_list_has_live(filter))
+        return RC_OK;
+    return read_stretch(db, &live_table, of_job ? EXEC_LIST_OF_JOB : EXEC_LIST_ALL, filter->job_id,
+                        filter, &live, limit, arena, ret_stretch, err);
+}
+
+/* Into one stretch, or one for each end that is seldom. */
+static enum rc read_history(struct db *db, const struct filter *filter, const struct window *w,
+                            size_t limit, struct arena *arena,
+                            struct stretch ret_stretches[LIST_SELDOM_MAX], size_t *ret_count,
+                            struct err *err)
+{
+    enum exec_list list = exec_list_of(filter);
+    enum exec_state state = EXEC_NONE;
+    *ret_count = 0;
+    if (list != EXEC_LIST_IN_STATE) {
+        *ret_count = exec_list_has_history(filter);
+        return *ret_count == 0 ? RC_OK
+                               : read_stretch(db, &history_table, list, filter->job_id, filter, w,
+                                              limit, arena, &ret_stretches[0], err);
+    }
+    while ((state = list_next_seldom(filter, state)) != EXEC_NONE)
+        TRY(read_stretch(db, &history_table, list, state, filter, w, limit, arena,
+                         &ret_stretches[(*ret_count)++], err));
+    return RC_OK;
 }
 
 enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
@@ -204,15 +242,14 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
                           struct err *err)
 {
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
-    struct stretch stretches[2] = {0};
+    struct stretch stretches[1 + LIST_SELDOM_MAX];
+    size_t count;
     int64_t drift_ms;
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(read_drift(db, filter, &drift_ms, err));
     struct window w = window_of_execs(filter, page, drift_ms);
-    if (exec_list_has_live(filter))
-        TRY(read_stretch(db, &live_table, filter, &w, page->limit, arena, &stretches[0], err));
-    if (exec_list_has_history(filter))
-        TRY(read_stretch(db, &history_table, filter, &w, page->limit, arena, &stretches[1], err));
-    *ret_page = stretch_merge(stretches, COUNT_OF(stretches), page->limit, arena);
+    TRY(read_live(db, filter, &w, page->limit, arena, &stretches[0], err));
+    TRY(read_history(db, filter, &w, page->limit, arena, &stretches[1], &count, err));
+    *ret_page = stretch_merge(stretches, 1 + count, page->limit, arena);
     return RC_OK;
 }

@@ -13,6 +13,17 @@ struct last_words {
     struct str step;
 };
 
+/* The deletions of one turn. */
+struct deleting {
+    struct db *db;
+    struct arena texts; /* of one execution at a time */
+};
+
+static void deleting_end(struct deleting *d)
+{
+    arena_free(&d->texts);
+}
+
 static enum rc delete_exec(struct db *db, uint64_t exec_id, struct arena *arena,
                            struct last_words *ret_words, bool *ret_found, struct err *err)
 {
@@ -65,48 +76,49 @@ static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_wor
     return stmt_done(&fold, err);
 }
 
-static enum rc keep_forgotten(struct db *db, const uint64_t *exec_id, struct err *err)
+static enum rc keep_forgotten(struct deleting *d, const uint64_t *exec_id, struct err *err)
 {
-    CLEANUP(arena_free) struct arena arena = {0};
+    struct db *db = d->db;
     struct last_words words = {0};
     bool found;
-    TRY(delete_exec(db, *exec_id, &arena, &words, &found, err));
+    arena_reset(&d->texts);
+    TRY(delete_exec(db, *exec_id, &d->texts, &words, &found, err));
     TRY(run_with(db, SQL_FORGET_ATTEMPTS, *exec_id, err));
     TRY(run_with(db, SQL_FORGET_SLA_EVENTS, *exec_id, err));
     TRY(run_with(db, SQL_FORGET_PAYLOAD, *exec_id, err));
     return found ? let_job_go(db, *exec_id, &words, err) : RC_OK;
 }
 
-static enum rc keep_queue_gone(struct db *db, const struct queue_gone *gone, struct err *err)
+static enum rc keep_queue_gone(struct deleting *d, const struct queue_gone *gone, struct err *err)
 {
     if (gone->settings) {
-        struct stmt stmt = db_stmt(db, SQL_FORGET_QUEUE);
+        struct stmt stmt = db_stmt(d->db, SQL_FORGET_QUEUE);
         stmt_text(&stmt, gone->name);
         TRY(stmt_done(&stmt, err));
     }
     if (!gone->numbers)
         return RC_OK;
-    struct stmt move = db_stmt(db, SQL_MOVE_COUNTERS);
+    struct stmt move = db_stmt(d->db, SQL_MOVE_COUNTERS);
     stmt_text(&move, gone->name);
     TRY(stmt_done(&move, err));
-    struct stmt stmt = db_stmt(db, SQL_FORGET_COUNTERS);
+    struct stmt stmt = db_stmt(d->db, SQL_FORGET_COUNTERS);
     stmt_text(&stmt, gone->name);
     return stmt_done(&stmt, err);
 }
 
-static enum rc keep_alert_gone(struct db *db, const uint64_t *id, struct err *err)
+static enum rc keep_alert_gone(struct deleting *d, const uint64_t *id, struct err *err)
 {
-    return run_with(db, SQL_FORGET_ALERT, *id, err);
+    return run_with(d->db, SQL_FORGET_ALERT, *id, err);
 }
 
-static enum rc keep_operation_gone(struct db *db, const uint64_t *id, struct err *err)
+static enum rc keep_operation_gone(struct deleting *d, const uint64_t *id, struct err *err)
 {
-    return run_with(db, SQL_FORGET_OPERATION, *id, err);
+    return run_with(d->db, SQL_FORGET_OPERATION, *id, err);
 }
 
-static enum rc keep_tally_gone(struct db *db, const struct tally *row, struct err *err)
+static enum rc keep_tally_gone(struct deleting *d, const struct tally *row, struct err *err)
 {
-    struct stmt stmt = db_stmt(db, SQL_FORGET_TALLY);
+    struct stmt stmt = db_stmt(d->db, SQL_FORGET_TALLY);
     stmt_i64(&stmt, row->scope);
     stmt_text(&stmt, row->key);
     stmt_i64(&stmt, row->hour);
@@ -117,10 +129,11 @@ static enum rc keep_tally_gone(struct db *db, const struct tally *row, struct er
 
 #define KEEP(one, many, type, alone)                                                               \
     for (size_t i = 0; i < delta->one##_count; i++)                                                \
-        TRY(keep_##one(db, &delta->many[i], err));
+        TRY(keep_##one(&d, &delta->many[i], err));
 
 enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err)
 {
+    CLEANUP(deleting_end) struct deleting d = {.db = db};
     DELTA_GONE(KEEP)
     return RC_OK;
 }
@@ -144,7 +157,7 @@ enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct ques
         struct old_exec exec = {.id = row_u64(&row)};
         exec.finished_ms = row_i64(&row);
         exec.is_letter = row_i64(&row) != 0;
-        exec.is_named = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
+        exec.is_named = row_i64(&row) != 0 || row.bad; /* a corrupt row is not deleted */
         *VEC_PUSH(arena, &old) = exec;
     }
     q->answer.old = old.items;

@@ -306,6 +306,46 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
+/* ---- what people write in place of an id */
+
+static enum rc find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_FIND_NAMED);
+    bool found;
+    stmt_text(&stmt, name);
+    TRY(stmt_next(&stmt, &found, err));
+    struct row row = stmt_row(&stmt, NULL);
+    *ret_id = row_u64_or_null(&row);
+    return store_named_found(name, *ret_id, err);
+}
+
+static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct id_part *part,
+                        size_t max, struct arena *arena, uint64_t **ret_ids, size_t *ret_count,
+                        struct err *err)
+{
+    CLEANUP(stmt_end)
+    struct stmt stmt =
+        db_stmt(reader_db(reader), kind == ID_KIND_JOB ? SQL_FIND_JOBS : SQL_FIND_EXECS);
+    VEC(uint64_t) ids = {0};
+    stmt_u64(&stmt, part->min);
+    stmt_u64(&stmt, part->end);
+    stmt_i64(&stmt, LIST_SCAN_MAX);
+    stmt_u64(&stmt, part->mask);
+    stmt_u64(&stmt, part->tail);
+    stmt_u64(&stmt, max);
+    for (;;) {
+        bool more;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = stmt_row(&stmt, NULL);
+        *VEC_PUSH(arena, &ids) = row_u64(&row);
+    }
+    *ret_ids = ids.items;
+    *ret_count = ids.len;
+    return RC_OK;
+}
+
 static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
                              struct arena *arena, struct version_rec **ret_versions,
                              size_t *ret_count, struct err *err)
@@ -335,6 +375,8 @@ static void close_reader(struct reader *reader)
 }
 
 static const struct reader_ops ops = {
+    .find_named = find_named,
+    .find_ids = find_ids,
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,
@@ -349,6 +391,9 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
+    .heads = sqlite_read_heads,
+    .newest_attempts = sqlite_read_newest_attempts,
+    .runs = store_read_runs,
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,

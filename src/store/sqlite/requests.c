@@ -179,7 +179,7 @@ enum rc requests_take(struct requests *r, struct db *db, const struct claim *cla
     TRY(look_up(r, db, claim->key, arena, &request, err));
     if (request.bad)
         return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", db->path,
-                       STR_ARG(claim->key)); /* whoever asks for this key is refused, alone */
+                       STR_ARG(claim->key)); /* refuses that command alone */
     ret_answer->holder = request.holder;
     ret_answer->note = request.note;
     *ret_taken = request.id == 0 || (request.until_ms > 0 && request.until_ms <= now_ms);

@@ -24,7 +24,7 @@ struct requests {
     bool moved;       /* it put the fresh ones into the table */
     struct map fresh; /* print -> id of its row, as a pointer: rows that the table does not have */
     uint64_t newest;  /* id of a row, used last */
-    int64_t ends_ms;  /* no row ends before; 0: nobody knows */
+    int64_t ends_ms;  /* no row ends before; 0: unknown */
     int64_t clean_at; /* how far request_print was cleaned of prints of rows that are gone */
 };
 

@@ -87,7 +87,7 @@ static void close_store(struct store *store)
     free(s->db_path);
     free(s->logs_path);
     if (s->lock_fd >= 0)
-        close(s->lock_fd); /* last: whoever waits for the lock finds closed files */
+        close(s->lock_fd); /* last: a server that waits for the lock finds closed files */
     free(s);
 }
 

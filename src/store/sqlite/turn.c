@@ -22,7 +22,7 @@ static enum rc check_epoch(struct sqlite_store *s, const struct ownership *own, 
 enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, struct err *err)
 {
     if (s->in_turn)
-        return RC_OK; /* under the write lock since: nobody else can have become the owner */
+        return RC_OK; /* under the write lock since: no other server can have become the owner */
     TRY(db_begin(&s->db, SQL_BEGIN_WRITE, err));
     s->in_turn = true;
     s->taken_claims = 0;

@@ -9,8 +9,7 @@
  * waits for the thread and moves the rest within its commit, as SQLite would; most of it is moved
  * by then.
  *
- * A crash loses nothing at any moment: what was moved stays in the log until the log begins
- * anew. */
+ * A crash loses nothing at any moment: moved pages stay in the log until the log begins anew. */
 #pragma once
 #include "base/err.h"
 

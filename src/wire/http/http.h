@@ -67,6 +67,7 @@ struct http_request {
     const struct http_header *headers;
     size_t header_count;
     struct arena arena; /* everything of this request lives here; the handler may use it too */
+    size_t held_bytes;  /* by http_request_hold */
     bool gone;          /* the client has left; set on the loop's thread */
     /* When set: called once if the client leaves before the answer. To leave is to end the sending
      * side, since nobody can tell a client that closed from one that only has nothing more to say;
@@ -121,12 +122,20 @@ struct str http_request_header(const struct http_request *req, struct str name);
 /* Whether the client takes an answer of this type ("text/plain"): it says nothing about it, or what
  * it says of this type most closely does not exclude it. */
 bool http_request_accepts(const struct http_request *req, struct str type);
+/* Whether the client says that it takes a body in this coding ("gzip"). */
+bool http_request_takes_coding(const struct http_request *req, struct str coding);
+/* Whether the client has the representation with this tag (its quotes included) already, or says
+ * that it has any (If-None-Match). */
+bool http_request_has_tag(const struct http_request *req, struct str tag);
 /* The decoded value of a query parameter, in the request's arena. False when it is absent or badly
  * encoded. */
 bool http_request_param(struct http_request *req, struct str name, struct str *ret_value);
 /* Percent-decodes into the arena; false for a bad escape, and for %00. */
 bool http_decode(struct arena *arena, struct str text, bool plus_is_space, struct str *ret_text);
 
+/* The handler holds so many bytes more in the request's arena than were sent; false: all requests
+ * together would hold too much. Until the answer. */
+bool http_request_hold(struct http_request *req, size_t bytes);
 /* The caller has shown who it is: its connection is no stranger's from now on. A stranger has less
  * time to ask for something, and makes room when there are too many connections. */
 void http_request_vouch(struct http_request *req);

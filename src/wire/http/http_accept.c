@@ -1,6 +1,6 @@
-/* The types that a client takes: the Accept header (RFC 9110, 12.5.1). Parameters other than q say
- * nothing about what we serve and are passed over, and so is a weight between 0 and 1: there is
- * never more than one type to choose from. */
+/* What a client takes (Accept and Accept-Encoding; RFC 9110, 12.5), and what it has (If-None-Match,
+ * 13.1.2). Parameters other than q say nothing about what we serve and are passed over, and so is a
+ * weight between 0 and 1: there is never more than one type to choose from. */
 #include "wire/http/http.h"
 
 /* How closely a range is about a type: 3 the type itself, 2 all of its kind, 1 all there are,
@@ -54,4 +54,34 @@ bool http_request_accepts(const struct http_request *req, struct str type)
         }
     }
     return !asked || accepted;
+}
+
+bool http_request_takes_coding(const struct http_request *req, struct str coding)
+{
+    struct str ranges = http_request_header(req, STR("Accept-Encoding"));
+    bool by_star = false;
+    while (ranges.len > 0) {
+        struct str params = str_cut(&ranges, ',');
+        struct str range = str_trim(str_cut(&params, ';'));
+        if (str_eq_nocase(range, coding))
+            return !is_excluded(params);
+        by_star |= str_eq(range, STR("*")) && !is_excluded(params);
+    }
+    return by_star;
+}
+
+bool http_request_has_tag(const struct http_request *req, struct str tag)
+{
+    struct str tags = http_request_header(req, STR("If-None-Match"));
+    struct str weak = STR("W/");
+    while (tags.len > 0) {
+        struct str one = str_trim(str_cut(&tags, ',')); /* none of ours has a comma in it */
+        if (str_eq(one, STR("*")))
+            return true;
+        if (str_starts(one, weak)) /* as proxies make of it when they pack it */
+            one = str_from(one, weak.len);
+        if (str_eq(one, tag))
+            return true;
+    }
+    return false;
 }

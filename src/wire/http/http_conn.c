@@ -55,7 +55,7 @@ static bool is_stranger(const struct http_conn *c)
  * from requests; of a stranger everything counts. */
 static size_t held_bytes(const struct http_conn *c)
 {
-    size_t request = http_parser_held_bytes(c->parser) + c->rest.cap;
+    size_t request = http_parser_held_bytes(c->parser) + c->rest.cap + c->req.held_bytes;
     return is_stranger(c) ? request + http_out_unsent(&c->out) : request;
 }
 
@@ -97,6 +97,16 @@ void http_request_vouch(struct http_request *req)
     list_remove(&c->strange);
     c->vouched = true;
     count_bytes(c); /* little so far; when it does not fit the body is refused */
+}
+
+bool http_request_hold(struct http_request *req, size_t bytes)
+{
+    struct http_conn *c = req->conn;
+    req->held_bytes += bytes;
+    if (c->state >= HTTP_CONN_CLOSING || count_bytes(c))
+        return true;
+    req->held_bytes -= bytes;
+    return false;
 }
 
 /* ---- the end */

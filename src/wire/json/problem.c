@@ -9,58 +9,65 @@ enum {
     MESSAGE_BYTES_MAX = 512,
 };
 
+#define FOR(rc) (UINT32_C(1) << (rc))
+static_assert(RC_SHUTDOWN < 32, "a bit for each code of `rcs`");
+
 /* The first row of a status has its usual code. */
 /* clang-format off */
 const struct problem_kind problem_kinds[] = {
-    {400, "invalid", "Bad Request",
+    {400, "invalid", "Bad Request", FOR(RC_INVALID) | FOR(RC_UNSUPPORTED),
      "a bad field, parameter or cursor; `errors` names it. A field whose feature is "
      "not there yet is refused here, never ignored"},
-    {401, "unauthenticated", "Unauthorized", "no key, or an unknown one"},
-    {403, "denied", "Forbidden", "the key's role may not call this"},
-    {404, "not_found", "Not Found", "no such route or thing, also when the id is not one"},
-    {405, "method_not_allowed", "Method Not Allowed", "`Allow` lists the methods of this path"},
-    {406, "not_acceptable", "Not Acceptable",
+    {401, "unauthenticated", "Unauthorized", 0, "no key, or an unknown one"},
+    {403, "denied", "Forbidden", FOR(RC_DENIED), "the key's role may not call this"},
+    {404, "not_found", "Not Found", FOR(RC_NOT_FOUND),
+     "no such route or thing, also when the id is not one"},
+    {405, "method_not_allowed", "Method Not Allowed", 0, "`Allow` lists the methods of this path"},
+    {406, "not_acceptable", "Not Acceptable", 0,
      "the `Accept` header does not take what this call answers with; nothing was done"},
-    {408, "timeout", "Request Timeout", "the request came too slowly"},
-    {409, "conflict", "Conflict",
+    {408, "timeout", "Request Timeout", 0, "the request came too slowly"},
+    {409, "conflict", "Conflict", FOR(RC_CONFLICT),
      "a name or unique key in use, an execution in the wrong state, a lease that was "
      "never this worker's"},
-    {409, "stale", "Conflict", "an old poll number or version, a lease that is over"},
-    {409, "in_progress", "Conflict", "a request with the same key is being decided"},
-    {409, "stopping", "Conflict",
+    {409, "stale", "Conflict", FOR(RC_STALE),
+     "an old poll number or version, a lease that is over"},
+    {409, "in_progress", "Conflict", FOR(RC_PENDING),
+     "a request with the same key is being decided"},
+    {409, "stopping", "Conflict", FOR(RC_STOPPING),
      "unique work whose run is being cancelled: try again when it has ended"},
-    {409, "limit_reached", "Conflict",
+    {409, "limit_reached", "Conflict", FOR(RC_LIMITED),
      "a limit that waiting does not lift, of queues or of calendars; the detail names "
      "it"},
-    {411, "length_required", "Length Required",
+    {411, "length_required", "Length Required", 0,
      "a body is needed, and `Content-Length` or chunks to tell where it ends"},
-    {412, "precondition_failed", "Precondition Failed",
+    {412, "precondition_failed", "Precondition Failed", 0,
      "`If-Match` or `If-None-Match` does not hold for the job as it is now"},
-    {413, "too_large", "Content Too Large",
+    {413, "too_large", "Content Too Large", FOR(RC_TOO_LARGE),
      "the body, or a part of it, is over a limit; the detail names it"},
-    {414, "uri_too_long", "URI Too Long", "the path with its parameters is too long"},
-    {415, "unsupported_media_type", "Unsupported Media Type",
+    {414, "uri_too_long", "URI Too Long", 0, "the path with its parameters is too long"},
+    {415, "unsupported_media_type", "Unsupported Media Type", 0,
      "the body is not of the type that this call reads"},
-    {417, "expectation_failed", "Expectation Failed", "an `Expect` other than `100-continue`"},
-    {422, "unprocessable", "Unprocessable Content",
+    {417, "expectation_failed", "Expectation Failed", 0, "an `Expect` other than `100-continue`"},
+    {422, "unprocessable", "Unprocessable Content", FOR(RC_REUSED),
      "an `Idempotency-Key` that was used for another request"},
-    {428, "precondition_required", "Precondition Required", "this call needs `If-Match`"},
-    {429, "busy", "Too Many Requests",
+    {428, "precondition_required", "Precondition Required", 0, "this call needs `If-Match`"},
+    {429, "busy", "Too Many Requests", 0,
      "a bounded thing is full; `Retry-After` says when to come back"},
-    {431, "headers_too_large", "Request Header Fields Too Large",
+    {431, "headers_too_large", "Request Header Fields Too Large", 0,
      "the headers are too long or too many"},
     {500, "internal", "Internal Server Error",
+     FOR(RC_UNREACHABLE) | FOR(RC_IO) | FOR(RC_CORRUPT) | FOR(RC_UNKNOWN),
      "the server's own fault; the detail says what went wrong"},
-    {501, "not_implemented", "Not Implemented", "a method or transfer coding that no call uses"},
-    {502, "bad_gateway", "Bad Gateway",
+    {501, "not_implemented", "Not Implemented", 0, "a method or transfer coding that no call uses"},
+    {502, "bad_gateway", "Bad Gateway", 0,
      "another server broke off or made no sense; whether it was done is not known"},
-    {503, "busy", "Service Unavailable",
+    {503, "busy", "Service Unavailable", FOR(RC_BUSY) | FOR(RC_DEPOSED) | FOR(RC_SHUTDOWN),
      "a bounded thing is full, or the store is away; `Retry-After` says when to come "
      "back"},
-    {504, "timeout", "Gateway Timeout",
+    {504, "timeout", "Gateway Timeout", FOR(RC_TIMEOUT),
      "the answer took too long, of another server or of this one; whether it was done is not known"},
-    {505, "http_version", "HTTP Version Not Supported", "neither HTTP/1.0 nor HTTP/1.1"},
-    {507, "full", "Insufficient Storage", "no room on the disk; nothing was kept"},
+    {505, "http_version", "HTTP Version Not Supported", 0, "neither HTTP/1.0 nor HTTP/1.1"},
+    {507, "full", "Insufficient Storage", FOR(RC_FULL), "no room on the disk; nothing was kept"},
 };
 /* clang-format on */
 const size_t problem_kind_count = COUNT_OF(problem_kinds);
@@ -79,38 +86,24 @@ static const struct problem_kind *find_status(int status)
     return internal;
 }
 
+/* A code that no row has is our own fault, too. */
+static const struct problem_kind *find_rc(enum rc rc)
+{
+    for (size_t i = 0; i < COUNT_OF(problem_kinds); i++) {
+        if (problem_kinds[i].rcs & FOR(rc))
+            return &problem_kinds[i];
+    }
+    return find_status(500);
+}
+
 int problem_status(enum rc rc)
 {
-    switch (rc) {
-    case RC_INVALID:
-    case RC_UNSUPPORTED: return 400;
-    case RC_DENIED: return 403;
-    case RC_NOT_FOUND: return 404;
-    case RC_CONFLICT:
-    case RC_LIMITED:
-    case RC_PENDING:
-    case RC_STOPPING:
-    case RC_STALE: return 409;
-    case RC_REUSED: return 422;
-    case RC_TOO_LARGE: return 413;
-    case RC_BUSY:
-    case RC_DEPOSED:
-    case RC_SHUTDOWN: return 503;
-    case RC_TIMEOUT: return 504;
-    case RC_FULL: return 507;
-    default: return 500;
-    }
+    return find_rc(rc)->status;
 }
 
 const char *problem_code(enum rc rc)
 {
-    switch (rc) { /* the one status with five meanings */
-    case RC_STALE:
-    case RC_PENDING:
-    case RC_LIMITED:
-    case RC_STOPPING: return rc_name(rc);
-    default: return problem_word(problem_status(rc));
-    }
+    return find_rc(rc)->code;
 }
 
 const char *problem_title(int status)

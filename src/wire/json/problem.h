@@ -32,6 +32,7 @@ struct problem_kind {
     int status;
     const char *code;
     const char *title; /* of the status, for people */
+    uint32_t rcs;      /* a bit for each enum rc that is answered so; 0: it has none of its own */
     const char *when;  /* Markdown, for the docs */
 };
 extern const struct problem_kind problem_kinds[];

@@ -96,24 +96,25 @@ static void read_timezone(const struct fields *f, const struct field_place *at,
 }
 
 /* Last, since it may name the zone that the document left open. */
-static void read_ical(const struct fields *f, struct document *d)
+static void read_ical(const struct fields *f, struct document *d, struct ical_facts *facts)
 {
     const struct field_place at = {.key = STR("ical")};
-    struct ical_facts facts;
     struct err err;
-    if (ical_read(d->ical, d->zones, &d->draft, &facts, &err) != RC_OK) {
+    if (ical_read(d->ical, d->zones, &d->draft, facts, &err) != RC_OK) {
         fields_fail(f, &at, "%s", err.text);
         return;
     }
-    if (d->timezone.len > 0 || facts.timezone.len == 0)
+    if (d->timezone.len > 0 || facts->timezone.len == 0)
         return;
-    d->almanac.zone = d->zones->find(d->zones->arg, facts.timezone);
+    d->almanac.zone = ical_zone_named(d->zones, facts->timezone);
     if (d->almanac.zone == NULL)
-        fields_fail(f, &at, "X-WR-TIMEZONE: there is no time zone '%.*s'", STR_ARG(facts.timezone));
+        fields_fail(f, &at, "X-WR-TIMEZONE: there is no time zone '%.*s'",
+                    STR_ARG(facts->timezone));
 }
 
 enum rc calendar_parse(const struct json *doc, const struct ical_zones *zones, struct arena *arena,
-                       struct almanac *ret_almanac, struct field_errors *errors)
+                       struct almanac *ret_almanac, struct ical_facts *ret_facts,
+                       struct field_errors *errors)
 {
     static const struct field calendar_fields[] = {
         {FIELD("dates", struct document, draft), .kind = FIELD_OWN, .read = read_dates},
@@ -129,8 +130,9 @@ enum rc calendar_parse(const struct json *doc, const struct ical_zones *zones, s
     const struct fields f = {.arena = arena, .errors = errors};
     struct document d = {.draft.arena = arena, .zones = zones};
     fields_read(&f, NULL, doc, calendar_fields, COUNT_OF(calendar_fields), &d);
+    *ret_facts = (struct ical_facts){0};
     if (d.ical.len > 0)
-        read_ical(&f, &d);
+        read_ical(&f, &d, ret_facts);
     if (errors->count > 0)
         return RC_INVALID;
     d.almanac.entry_count = (uint32_t)d.draft.entry_count;
@@ -140,12 +142,12 @@ enum rc calendar_parse(const struct json *doc, const struct ical_zones *zones, s
 }
 
 enum rc calendar_read(struct str text, const struct ical_zones *zones, struct arena *arena,
-                      struct almanac *ret_almanac, struct err *err)
+                      struct almanac *ret_almanac, struct ical_facts *ret_facts, struct err *err)
 {
     struct json doc;
     struct field_errors errors = {.count = 0};
     TRY(json_parse(text, arena, &doc, err));
-    if (calendar_parse(&doc, zones, arena, ret_almanac, &errors) == RC_OK)
+    if (calendar_parse(&doc, zones, arena, ret_almanac, ret_facts, &errors) == RC_OK)
         return RC_OK;
     struct str why = field_errors_text(&errors, arena);
     return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
@@ -159,7 +161,25 @@ enum rc calendar_name_check(struct str name, struct arena *arena, struct field_e
     return fields_text(&f, &at, &text, FIELD_WORD, 1, SPEC_NAME_MAX) ? RC_OK : RC_INVALID;
 }
 
-void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec)
+static void put_warnings(struct json_writer *w, const struct ical_facts *facts)
+{
+    json_key(w, "warnings");
+    json_open_array(w);
+    for (size_t i = 0; i < facts->warnings.len; i++) {
+        const struct ical_warning *warning = &facts->warnings.items[i];
+        json_open(w);
+        json_put_int(w, "line", (int64_t)warning->line);
+        json_put_text(w, "uid", warning->uid);
+        json_put_text(w, "summary", warning->summary);
+        json_put_str(w, "message", warning->message);
+        json_close(w);
+    }
+    json_close_array(w);
+    json_put_int(w, "warning_count", (int64_t)facts->warning_count);
+}
+
+void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec,
+                        const struct ical_facts *facts)
 {
     json_open(w);
     json_put_str(w, "name", rec->name);
@@ -168,6 +188,8 @@ void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec)
     json_put_int(w, "version", rec->version);
     json_put_when(w, "changed_at", rec->changed_ms);
     json_put_text(w, "changed_by", rec->changed_by);
+    if (facts != NULL && facts->warning_count > 0)
+        put_warnings(w, facts);
     if (rec->document.len > 0)
         json_put_raw(w, "document", rec->document);
     json_close(w);

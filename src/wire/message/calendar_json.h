@@ -19,15 +19,18 @@
 
 enum { CALENDAR_DOCUMENT_BYTES_MAX = 2 << 20 }; /* as text: an .ics of 1 MiB with its escapes */
 
-/* RC_INVALID when there is a problem; errors, which starts zeroed, says which. Lives in arena, and
- * borrows its zones. */
+/* RC_INVALID when there is a problem; errors, which starts zeroed, says which. The facts have the
+ * events of the iCalendar file that were left out. Lives in arena, and borrows its zones. */
 enum rc calendar_parse(const struct json *doc, const struct ical_zones *zones, struct arena *arena,
-                       struct almanac *ret_almanac, struct field_errors *errors);
+                       struct almanac *ret_almanac, struct ical_facts *ret_facts,
+                       struct field_errors *errors);
 /* The same from text that was checked when it came; RC_INVALID says what is wrong with it now. */
 enum rc calendar_read(struct str text, const struct ical_zones *zones, struct arena *arena,
-                      struct almanac *ret_almanac, struct err *err);
+                      struct almanac *ret_almanac, struct ical_facts *ret_facts, struct err *err);
 
 /* FIELD_WORD, as in a path: `calendar` is the field that is complained about. */
 enum rc calendar_name_check(struct str name, struct arena *arena, struct field_errors *errors);
-/* One of them as the API shows it; with its document when rec has it. */
-void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec);
+/* One of them as the API shows it; with its document when rec has it, and with the warnings of
+ * facts, which may be NULL, when there are any. */
+void calendar_rec_print(struct json_writer *w, const struct calendar_rec *rec,
+                        const struct ical_facts *facts);

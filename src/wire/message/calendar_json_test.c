@@ -7,6 +7,7 @@
 
 static struct arena arena;
 static struct field_errors errors;
+static struct ical_facts facts;
 
 static int start(void **state)
 {
@@ -30,7 +31,7 @@ static enum rc parse_almanac(const char *text, struct almanac *ret_almanac)
     struct err err;
     if (json_parse(str_c(text), &arena, &doc, &err))
         fail_msg("%s", err.text);
-    return calendar_parse(&doc, &zones, &arena, ret_almanac, &errors);
+    return calendar_parse(&doc, &zones, &arena, ret_almanac, &facts, &errors);
 }
 
 static enum rc parse(const char *text, struct calendar *ret_calendar)
@@ -145,9 +146,9 @@ TEST(a_calendar_is_shown_with_its_document_when_there_is_one, start)
     CLEANUP(buf_free) struct buf out = BUF(1 << 10);
     struct json_writer w = JSON_WRITER(&out);
     struct calendar_rec rec = {.name = STR("a"), .version = 2, .changed_by = STR("key:admin")};
-    calendar_rec_print(&w, &rec);
+    calendar_rec_print(&w, &rec, NULL);
     rec.document = STR("{\"dates\":[]}");
-    calendar_rec_print(&w, &rec);
+    calendar_rec_print(&w, &rec, NULL);
     struct str text = buf_str(&out);
     assert_non_null(memmem(text.ptr, text.len, "\"version\":2", 11));
     assert_non_null(memmem(text.ptr, text.len, "\"document\":{\"dates\":[]}", 23));

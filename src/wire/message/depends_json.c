@@ -16,12 +16,13 @@ static void read_job(const struct fields *f, const struct field_place *at, const
     wish->job_id = 0;
     if (text.ptr[0] == '#' && str_to_u64(str_of(text.ptr + 1, text.len - 1), &wish->number))
         return;
-    if (text.len > name.len && str_eq(str_head(text, name.len), name))
-        wish->name = str_of(text.ptr + name.len, text.len - name.len);
-    else
+    if (str_starts(text, name))
+        wish->name = str_from(text, name.len);
+    else if (text.ptr[0] != '#' && !id_is_any(text))
+        wish->name = text;
+    if (wish->name.len == 0)
         fields_fail(f, at,
-                    "must be the id of a job, or of the same batch #2 (the third) or "
-                    "name:... (by its name)");
+                    "must be the id or the name of a job, or of the same batch #2 (the third)");
 }
 
 static const struct field wish_fields[] = {

@@ -12,9 +12,6 @@ void letter_filter_print(struct json_writer *w, const struct letter_filter *filt
 
 void letter_group_print(struct json_writer *w, const struct letter_group *group);
 
-/* 12 hexadecimal digits, as failure_print has them. */
-bool fingerprint_parse(struct str text, uint64_t *ret_fingerprint);
-
 /* An action on many: {"filter": {…}, "all": true, "dry_run": true}. A filter that restricts nothing
  * is refused unless "all" says that it is meant. */
 struct letter_wish {

@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/when.h"
 #include "job/record/trail.h"
+#include "job/spec_scan.h"
 #include "wire/message/breaker_json.h"
 #include "wire/message/depends_json.h"
 #include "wire/message/queue_json.h"
@@ -78,10 +79,11 @@ static void put_slot(struct json_writer *w, const struct exec_rec *exec)
     json_put_int(w, "slot_count", exec->slot_count > 0 ? (int64_t)exec->slot_count : is_slot);
 }
 
-static void put_exec(struct json_writer *w, const struct exec_rec *exec)
+static void put_exec(struct json_writer *w, const struct exec_rec *exec, struct str job_name)
 {
     json_put_id(w, "execution_id", ID_EXEC, exec->id);
     json_put_id(w, "job_id", ID_JOB, exec->job_id);
+    json_put_text(w, "job_name", job_name);
     json_put_str(w, "status", exec_state_name(exec->state));
     json_put_bool(w, "stopping",
                   exec->state == EXEC_STOPPING ||
@@ -122,6 +124,14 @@ static void put_failure(struct json_writer *w, const struct attempt_rec *attempt
     json_put_text(w, "stack_trace", failure_trace(attempt->tail));
 }
 
+static void put_exit_code(struct json_writer *w, const struct usage *usage)
+{
+    if (usage->exit_code >= 0)
+        json_put_int(w, "exit_code", usage->exit_code);
+    else
+        json_put_null(w, "exit_code");
+}
+
 static void print_attempt(struct json_writer *w, const struct attempt_rec *attempt)
 {
     const struct usage *usage = &attempt->usage;
@@ -133,10 +143,7 @@ static void print_attempt(struct json_writer *w, const struct attempt_rec *attem
     json_put_when(w, "started_at", attempt->started_ms);
     json_put_when(w, "ended_at", attempt->ended_ms);
     put_duration(w, attempt->started_ms, attempt->ended_ms);
-    if (usage->exit_code >= 0)
-        json_put_int(w, "exit_code", usage->exit_code);
-    else
-        json_put_null(w, "exit_code");
+    put_exit_code(w, usage);
     if (usage->signal != 0)
         json_put_int(w, "signal", usage->signal);
     else
@@ -150,32 +157,59 @@ static void print_attempt(struct json_writer *w, const struct attempt_rec *attem
     json_close(w);
 }
 
-void exec_print_short(struct json_writer *w, const struct exec_rec *exec)
+static void put_attempts(struct json_writer *w, const struct attempt_rec *attempts, size_t count)
 {
-    json_open(w);
-    put_exec(w, exec);
-    json_close(w);
+    json_key(w, "attempts");
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++)
+        print_attempt(w, &attempts[i]);
+    json_close_array(w);
 }
 
-void exec_print(struct json_writer *w, const struct exec_rec *exec,
-                const struct attempt_rec *attempts, size_t attempt_count,
-                const struct sla_event_rec *events, size_t event_count)
+static void put_result(struct json_writer *w, const struct exec_rec *exec)
 {
-    json_open(w);
-    put_exec(w, exec);
-    if (exec->payload.len > 0)
-        json_put_raw(w, "payload", exec->payload);
-    else
-        json_put_null(w, "payload");
     if (exec->result.len > 0)
         json_put_raw(w, "result", exec->result);
     else
         json_put_null(w, "result");
-    json_key(w, "attempts");
-    json_open_array(w);
-    for (size_t i = 0; i < attempt_count; i++)
-        print_attempt(w, &attempts[i]);
-    json_close_array(w);
+}
+
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec, struct str job_name)
+{
+    json_open(w);
+    put_exec(w, exec, job_name);
+    json_close(w);
+}
+
+/* What went wrong last stands beside the attempts: most readers want no more. */
+static void print_last(struct json_writer *w, const struct last_run *run, struct str job_name)
+{
+    static const struct attempt_rec none = {.usage = {.exit_code = -1}};
+    const struct attempt_rec *newest =
+        run->attempt_count > 0 ? &run->attempts[run->attempt_count - 1] : &none;
+    bool failed = newest->class != FAILURE_NONE;
+    json_open(w);
+    put_exec(w, run->exec, job_name);
+    put_exit_code(w, &newest->usage);
+    json_put_text(w, "error_class", failed ? failure_name(newest->class) : STR(""));
+    json_put_text(w, "error_tail", newest->tail);
+    put_result(w, run->exec);
+    put_attempts(w, run->attempts, run->attempt_count);
+    json_close(w);
+}
+
+void exec_print(struct json_writer *w, const struct exec_rec *exec, struct str job_name,
+                const struct attempt_rec *attempts, size_t attempt_count,
+                const struct sla_event_rec *events, size_t event_count)
+{
+    json_open(w);
+    put_exec(w, exec, job_name);
+    if (exec->payload.len > 0)
+        json_put_raw(w, "payload", exec->payload);
+    else
+        json_put_null(w, "payload");
+    put_result(w, exec);
+    put_attempts(w, attempts, attempt_count);
     json_key(w, "sla_events");
     json_open_array(w);
     for (size_t i = event_count; i-- > 0;)
@@ -191,6 +225,7 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
 {
     json_put_id(w, "job_id", ID_JOB, job->id);
     json_put_str(w, "status", job_state_name(job->state));
+    json_put_str(w, "phase", phase_name(view->phase));
     json_put_int(w, "version", job->version);
     json_put_str(w, "owner", job->owner);
     json_put_when(w, "created_at", job->created_ms);
@@ -199,6 +234,18 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
     put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
     json_put_text(w, "schedule_text", view->schedule_text);
     json_put_when(w, "next_run_at", view->next_run_ms);
+}
+
+/* The definition. What a table shows of every job is there even when the definition has no such
+ * field. */
+static void put_spec(struct json_writer *w, const struct job_rec *job)
+{
+    static const char *const shown[] = {"name", "description", "team", "timeout"};
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        if (spec_scan(job->spec, str_c(shown[i])).len == 0)
+            json_put_null(w, shown[i]);
+    }
+    json_raw_members(w, job->spec);
 }
 
 /* As people say it: "90s", "1h30m"; what is longer than a minute to the second. */
@@ -236,13 +283,18 @@ void warnings_put(struct json_writer *w, const struct warning *warnings, size_t 
     json_close_array(w);
 }
 
-static void put_runs(struct json_writer *w, const struct job_view *view)
+static void put_runs(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     static const struct exec_rec none = {.state = EXEC_NONE};
     const struct exec_rec *last = view->last == NULL ? &none : view->last;
     json_key(w, "current_execution");
     if (view->current != NULL)
-        exec_print_short(w, view->current);
+        exec_print_short(w, view->current, job->name);
+    else
+        json_null(w);
+    json_key(w, "last_execution");
+    if (view->last_run != NULL)
+        print_last(w, view->last_run, job->name);
     else
         json_null(w);
     json_put_int(w, "retry_count", last->attempts > 0 ? last->attempts - 1 : 0);
@@ -253,7 +305,7 @@ void job_print_short(struct json_writer *w, const struct job_rec *job, const str
 {
     json_open(w);
     put_job(w, job, view);
-    json_raw_members(w, job->spec);
+    put_spec(w, job);
     json_close(w);
 }
 
@@ -270,11 +322,11 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
 {
     json_open(w);
     put_job(w, job, view);
-    put_runs(w, view);
+    put_runs(w, job, view);
     put_waits(w, view->waits);
     warnings_put(w, view->warnings, view->warning_count);
     put_transitions(w, job->trail);
-    json_raw_members(w, job->spec);
+    put_spec(w, job);
     if (job->payload.len > 0)
         json_put_raw(w, "payload", job->payload);
     json_close(w);

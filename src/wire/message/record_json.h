@@ -6,6 +6,7 @@
 #pragma once
 #include "job/command.h"
 #include "job/log.h"
+#include "job/phase.h"
 #include "job/warning.h"
 #include "wire/json/json.h"
 
@@ -18,14 +19,24 @@ struct job_waits {
     bool more_dependants; /* than those */
 };
 
+/* The newest execution of a job whose time has come, with all its attempts. */
+struct last_run {
+    const struct exec_rec *exec; /* with its result */
+    const struct attempt_rec *attempts;
+    size_t attempt_count;
+};
+
 /* The state of a job, as its definition and its executions tell. */
 struct job_view {
+    enum phase phase;
     struct str schedule_text;       /* empty: its definition cannot be read */
     int64_t next_run_ms;            /* 0: none that is known */
     const struct exec_rec *current; /* under way; of a job that runs once, also ahead. NULL: none */
     const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
                                      * counters. NULL: not known */
-    const struct job_waits *waits;  /* NULL: none, or not shown */
+    const struct last_run
+        *last_run;                 /* the same with all there is to it. NULL: none, or not shown */
+    const struct job_waits *waits; /* NULL: none, or not shown */
     const struct warning *warnings;
     size_t warning_count;
 };
@@ -37,12 +48,13 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
 /* For lists: without payload, transitions and what only executions know. */
 void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 
-/* Events about its SLA come newest first, and are printed oldest first. */
-void exec_print(struct json_writer *w, const struct exec_rec *exec,
+/* Here and below with the name of its job; empty: none. Events about its SLA come newest first, and
+ * are printed oldest first. */
+void exec_print(struct json_writer *w, const struct exec_rec *exec, struct str job_name,
                 const struct attempt_rec *attempts, size_t attempt_count,
                 const struct sla_event_rec *events, size_t event_count);
 /* For lists: without attempts, result, transitions and events. */
-void exec_print_short(struct json_writer *w, const struct exec_rec *exec);
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec, struct str job_name);
 
 /* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */
 void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,

@@ -101,8 +101,10 @@ TEST(a_job_is_shown_with_its_definition, clear)
 {
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_RUNNING);
-    struct job_view view = {
-        .schedule_text = STR("once, right away"), .current = &exec, .last = &exec};
+    struct job_view view = {.phase = PHASE_ACTIVE,
+                            .schedule_text = STR("once, right away"),
+                            .current = &exec,
+                            .last = &exec};
     job_print(&w, &job, &view);
     assert_raw("job_id", "\"job_0000000000001\"");
     assert_raw("status", "\"active\"");
@@ -124,7 +126,8 @@ TEST(what_is_odd_about_a_job_is_told, clear)
 {
     struct job_rec job = a_job();
     const struct warning warning = {WARNING_SLOWER_THAN_INTERVAL, 75100, 60000, 100};
-    job_print(&w, &job, &(struct job_view){.warnings = &warning, .warning_count = 1});
+    job_print(&w, &job,
+              &(struct job_view){.phase = PHASE_ACTIVE, .warnings = &warning, .warning_count = 1});
     assert_raw("warnings",
                "[{\"code\":\"slower_than_interval\",\"text\":\"its runs take about 1m15s "
                "(p95 of the newest 100), longer than the 1m between two slots\","
@@ -137,7 +140,9 @@ TEST(an_unfinished_execution_is_the_current_one, clear)
     struct exec_rec exec = an_exec(EXEC_RETRYING);
     exec.attempts = 3;
     exec.lost = 1;
-    job_print(&w, &job, &(struct job_view){.current = &exec, .last = &exec, .next_run_ms = AT_MS});
+    job_print(&w, &job,
+              &(struct job_view){
+                  .phase = PHASE_ACTIVE, .current = &exec, .last = &exec, .next_run_ms = AT_MS});
     const struct json *current = written("current_execution");
     assert_true(str_eq(json_get(current, STR("status"))->string, STR("retrying")));
     assert_null(json_get(current, STR("attempts")));
@@ -151,7 +156,7 @@ TEST(a_finished_execution_is_not_current, clear)
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_FAILED);
     exec.attempts = 4;
-    job_print(&w, &job, &(struct job_view){.last = &exec});
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE, .last = &exec});
     assert_raw("current_execution", "null");
     assert_raw("next_run_at", "null");
     assert_raw("retry_count", "3");
@@ -162,7 +167,7 @@ TEST(a_job_whose_execution_is_not_known_is_shown_too, clear)
     struct job_rec job = a_job();
     job.last_exec = 0;
     job.payload = STR("");
-    job_print(&w, &job, &(struct job_view){0});
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE});
     assert_raw("current_execution", "null");
     assert_raw("last_execution_id", "null");
     assert_raw("retry_count", "0");
@@ -175,7 +180,8 @@ TEST(the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with, clear)
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_COMPLETED);
     exec.id = 9;
-    job_print(&w, &job, &(struct job_view){.last = &exec, .next_run_ms = AT_MS});
+    job_print(&w, &job,
+              &(struct job_view){.phase = PHASE_ACTIVE, .last = &exec, .next_run_ms = AT_MS});
     assert_raw("last_execution_id", "\"exec_0000000000009\"");
     assert_raw("current_execution", "null");
     assert_raw("next_run_at", "\"" AT "\"");
@@ -197,7 +203,7 @@ TEST(both_ends_of_its_dependencies_are_shown_with_their_state, clear)
         .dependant_count = 1,
         .more_dependants = true,
     };
-    job_print(&w, &job, &(struct job_view){.waits = &waits});
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE, .waits = &waits});
     assert_raw("depends_on",
                "[{\"job\":\"job_0000000000007\",\"type\":\"success\",\"state\":\"met\"},"
                "{\"job\":\"job_0000000000008\",\"type\":\"failure\",\"state\":\"waiting\"}]");
@@ -209,7 +215,8 @@ TEST(both_ends_of_its_dependencies_are_shown_with_their_state, clear)
 TEST(a_job_in_a_list_is_short, clear)
 {
     struct job_rec job = a_job();
-    struct job_view view = {.schedule_text = STR("every 15m"), .next_run_ms = AT_MS};
+    struct job_view view = {
+        .phase = PHASE_ACTIVE, .schedule_text = STR("every 15m"), .next_run_ms = AT_MS};
     job_print_short(&w, &job, &view);
     assert_raw("name", "\"nightly\"");
     assert_raw("schedule_text", "\"every 15m\"");
@@ -222,7 +229,7 @@ TEST(a_job_in_a_list_is_short, clear)
 TEST(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear)
 {
     struct exec_rec exec = an_exec(EXEC_QUEUED);
-    exec_print_short(&w, &exec);
+    exec_print_short(&w, &exec, STR("nightly"));
     assert_raw("origin", "\"once\"");
     assert_raw("slot", "\"" AT "\"");
     assert_raw("nominal_time", "null");
@@ -236,7 +243,7 @@ TEST(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear)
     struct exec_rec exec = an_exec(EXEC_QUEUED);
     exec.origin = ORIGIN_SLOT;
     exec.nominal_ms = AT_MS + 3600000;
-    exec_print_short(&w, &exec);
+    exec_print_short(&w, &exec, STR("nightly"));
     char local[WHEN_TEXT_MAX];
     struct str text = when_format(local, exec.nominal_ms);
     struct str shown = written("nominal_time")->string;
@@ -256,7 +263,7 @@ TEST(slots_skipped_together_are_one_record_with_their_number, clear)
     exec.slot_last_ms = AT_MS;
     exec.slot_count = 59;
     exec.error = STR("missed while the job was paused");
-    exec_print_short(&w, &exec);
+    exec_print_short(&w, &exec, STR("nightly"));
     assert_raw("status", "\"skipped\"");
     assert_raw("slot_last", "\"" AT "\"");
     assert_raw("slot_count", "59");
@@ -279,7 +286,7 @@ TEST(an_execution_is_shown_with_its_attempts, clear)
         .outcome = OUTCOME_SUCCEEDED,
         .usage = {0, 0, 12, 9437184, 120, 0, 3},
     };
-    exec_print(&w, &exec, &attempt, 1, NULL, 0);
+    exec_print(&w, &exec, STR("nightly"), &attempt, 1, NULL, 0);
     assert_raw("execution_id", "\"exec_0000000000002\"");
     assert_raw("status", "\"completed\"");
     assert_raw("stopping", "false");
@@ -310,7 +317,7 @@ TEST(a_failure_is_shown_with_its_class_and_its_last_lines, clear)
     struct exec_rec exec = an_exec(EXEC_RETRYING);
     exec.due_ms = 1000;
     exec.returned = 4;
-    exec_print(&w, &exec, &attempt, 1, NULL, 0);
+    exec_print(&w, &exec, STR("nightly"), &attempt, 1, NULL, 0);
     assert_raw("next_attempt_at", "\"1970-01-01T00:00:01.000Z\"");
     assert_raw("returned_count", "4");
     const struct json *shown = &written("attempts")->items[0];
@@ -329,7 +336,7 @@ TEST(an_attempt_without_an_exit_code_has_null_there, clear)
         .usage = {.exit_code = -1, .signal = 9},
         .error = STR("killed"),
     };
-    exec_print(&w, &exec, &attempt, 1, NULL, 0);
+    exec_print(&w, &exec, STR("nightly"), &attempt, 1, NULL, 0);
     const struct json *shown = &written("attempts")->items[0];
     assert_int_equal(json_get(shown, STR("exit_code"))->kind, JSON_NULL);
     assert_int_equal(json_get(shown, STR("signal"))->integer, 9);
@@ -340,7 +347,7 @@ TEST(a_stopping_execution_shows_running, clear)
 {
     struct exec_rec exec = an_exec(EXEC_STOPPING);
     exec.worker_id = 3;
-    exec_print_short(&w, &exec);
+    exec_print_short(&w, &exec, STR("nightly"));
     assert_raw("status", "\"running\"");
     assert_raw("stopping", "true");
     assert_raw("worker_id", "\"wrk_0000000000003\"");

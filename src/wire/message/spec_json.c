@@ -1,5 +1,6 @@
 /* Job documents, read. spec_print.c writes them. */
 #include "wire/message/spec_json.h"
+#include "base/id.h"
 #include "job/spec_scan.h"
 #include "wire/json/fields.h"
 #include "wire/message/depends_json.h"
@@ -490,6 +491,8 @@ static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
                     "slot while an earlier one is not over");
     if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
         field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
+    if (!stored && id_is_any(spec.name)) /* wherever a name is taken it would be an id */
+        field_error(errors, arena, STR("name"), "must not look like an id");
     check_work(&f, doc, seen);
     if (errors->count > 0)
         return RC_INVALID;

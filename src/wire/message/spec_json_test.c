@@ -347,6 +347,16 @@ TEST(unique_work_has_a_key_and_a_time_in_which_it_holds)
     assert_non_null(strstr(arena_zstr(&arena, text),
                            "\"unique\":{\"key\":\"k\",\"while\":[\"queued\"],"
                            "\"on_conflict\":\"replace\"}"));
+    spec = spec_of("{\"command\": \"x\", \"unique\": {\"key\": \"k\", \"keep\": \"7d\"}}");
+    assert_true(spec.unique.has_keep);
+    assert_int_equal(spec.unique.keep_ms, INT64_C(7) * 86400000);
+    text = spec_text(&spec, &arena);
+    assert_non_null(
+        strstr(arena_zstr(&arena, text), "\"while\":[\"queued\",\"running\"],\"keep\":\"7d\","));
+    assert_member_problem(
+        "\"unique\": {\"key\": \"k\", \"while\": [\"queued\"], \"keep\": \"7d\"}", "unique.keep",
+        "needs running in while: a key that is let go at the first start cannot be kept after "
+        "success");
     assert_member_problem(
         "\"unique\": {\"key\": \"k\", \"while\": [\"running\"]}", "unique.while",
         "must have queued, too: one at a time that runs is what `concurrency` with "

@@ -1,4 +1,5 @@
 #include "wire/message/unique_json.h"
+#include "base/when.h"
 
 #define WHILE_WORDS                                                                                \
     "must be [\"queued\"] (until its first start) or [\"queued\", \"running\"] (until it is over)"
@@ -44,14 +45,26 @@ static void read_while(const struct fields *f, const struct field_place *at,
 void unique_read(const struct fields *f, const struct field_place *at, const struct json *value,
                  void *into)
 {
+    enum { KEY, WHILE, KEEP, ON_CONFLICT };
     static const struct field unique_fields[] = {
-        {FIELD("key", struct unique_rule, key), .kind = FIELD_LINE, .required = true, .min = 1,
-         .max = SPEC_NAME_MAX},
-        {.name = STR_INIT("while"), .kind = FIELD_OWN, .read = read_while},
-        {FIELD("on_conflict", struct unique_rule, on_conflict), .kind = FIELD_ONE_OF,
-         .words = &on_conflict_words},
+        [KEY] = {FIELD("key", struct unique_rule, key), .kind = FIELD_LINE, .required = true,
+                 .min = 1, .max = SPEC_NAME_MAX},
+        [WHILE] = {.name = STR_INIT("while"), .kind = FIELD_OWN, .read = read_while},
+        [KEEP] = {FIELD("keep", struct unique_rule, keep_ms), .kind = FIELD_DURATION, .min = 0,
+                  .max = DURATION_MAX_MS},
+        [ON_CONFLICT] = {FIELD("on_conflict", struct unique_rule, on_conflict),
+                         .kind = FIELD_ONE_OF, .words = &on_conflict_words},
     };
-    fields_read(f, at, value, unique_fields, COUNT_OF(unique_fields), into);
+    struct unique_rule *rule = into;
+    uint64_t seen = fields_read(f, at, value, unique_fields, COUNT_OF(unique_fields), rule);
+    rule->has_keep = fields_seen(seen, KEEP);
+    if (rule->has_keep && rule->until_start) {
+        struct field_place keep = {.parent = at, .key = STR("keep")};
+        fields_fail(
+            f, &keep,
+            "needs running in while: a key that is let go at the first start cannot be kept "
+            "after success");
+    }
 }
 
 void unique_put(struct json_writer *w, const struct unique_rule *rule)
@@ -67,6 +80,9 @@ void unique_put(struct json_writer *w, const struct unique_rule *rule)
     if (!rule->until_start)
         json_str(w, STR("running"));
     json_close_array(w);
+    char keep[WHEN_TEXT_MAX];
+    if (rule->has_keep)
+        json_put_str(w, "keep", duration_format(keep, rule->keep_ms));
     json_put_str(w, "on_conflict", words_name(&on_conflict_words, rule->on_conflict));
     json_close(w);
 }

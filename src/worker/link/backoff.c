@@ -75,7 +75,7 @@ bool backoff_handled(struct backoff *p, const struct http_response *response, co
         backoff_failed(p, err->text);
     } else if (response->status == 401 || response->status == 403) {
         if (!p->quiet)
-            log_error("the server refuses our token", "token_file",
+            log_error("the server refuses the token of this worker", "token_file",
                       token_file.len > 0 ? token_file.ptr : "(not from a file)", NULL);
         backoff_pause(p, PACE_REFUSED_MS);
     } else if (response->status == 429 || response->status >= 500) {

@@ -14,7 +14,7 @@ struct backoff {
     backoff_act *act;
     void *arg;
     const char *server; /* for people; NULL: the only one */
-    bool quiet;         /* says nothing: somebody else talks to the same server, and does */
+    bool quiet;         /* logs nothing: another part talks to the same server, and does */
     bool backing_off;   /* the timer must not be made earlier */
     bool closed;
     int64_t retry_ms; /* the last pause after a failure; 0: the last call went well */

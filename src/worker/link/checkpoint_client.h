@@ -1,8 +1,8 @@
 /* checkpoint_client.h - carries checkpoints between attempts and the server.
  *
  * One connection of its own and one errand at a time, so that a worker with a thousand slots holds
- * one checkpoint in memory and not a thousand: what is to be saved is read when its turn has come.
- * While the server cannot be reached an errand waits; when the server answers that it is in
+ * one checkpoint in memory and not a thousand: a checkpoint is read when its turn to be saved has
+ * come. While the server cannot be reached an errand waits; when the server answers that it is in
  * trouble, it is tried again a few times, behind the others. */
 #pragma once
 #include "base/buf.h"

@@ -29,7 +29,7 @@ struct held {
     uint64_t since_seq;  /* the first poll that names it */
     uint64_t in_seq;     /* the poll under way that carries the result; 0: none */
     struct poll_result result;
-    char *text; /* owned: what result borrows */
+    char *text; /* owned: texts that result borrows */
 };
 
 void lease_set_init(struct lease_set *h)
@@ -221,7 +221,7 @@ bool lease_set_accept(struct lease_set *h, const struct poll_lease *lease, uint6
     struct held *old = map_get(&h->by_exec, lease->exec_id);
     if (old != NULL && (old->state != HELD_ENDED || old->token >= lease->token))
         return false;
-    if (old != NULL) /* a newer token: nobody will take the old one's result any more */
+    if (old != NULL) /* a newer token: no server will take the old one's result any more */
         forget(h, old);
 
     struct held *held = MEM_NEW(struct held);
@@ -272,8 +272,9 @@ bool lease_set_end(struct lease_set *h, const struct poll_result *result)
 
 /* ---- polls */
 
-/* Also what others own: whoever gets a poll may have taken it since, and have heard of it by an
- * older poll that was long on its way; not named then, it would count as lost. */
+/* Also leases that other servers own: the one that gets the poll may have taken them since, and
+ * have heard of it by an older poll that was long on its way; not named then, it would count as
+ * lost. */
 static struct poll_held *name_running(struct lease_set *h, struct poll_held *out)
 {
     LIST_EACH(&h->running, node)

@@ -28,7 +28,7 @@ struct output {
     struct list tail;      /* the same */
     struct list_node node; /* in the output_sender's list of those that have something ready */
     bool left;             /* see output_sender_leave */
-    /* Called when pieces have arrived, or never will. NULL: nobody cares any more. */
+    /* Called when pieces have arrived, or never will. NULL: no caller cares any more. */
     void (*on_sent)(void *arg);
     void *arg;
 };
@@ -57,7 +57,7 @@ void output_note(struct output *o, int64_t now_ms, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Nothing will follow: the newest part is ready now. */
 void output_finish(struct output *o, int64_t now_ms);
-/* True when the beginning is full: what follows needs no room of its own. */
+/* True when the beginning is full: later output needs no room of its own. */
 bool output_is_full(const struct output *o);
 
 /* The oldest piece that is ready, the caller's until output_sent, or NULL. */

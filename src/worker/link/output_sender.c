@@ -99,7 +99,7 @@ static struct output *next_waiting(struct output_sender *u)
     return o;
 }
 
-/* A piece of each in turn; whoever has more queues up again. */
+/* A piece of each in turn; one that has more queues up again. */
 static void fill(struct output_sender *u)
 {
     struct output *o;
@@ -216,7 +216,7 @@ void output_sender_offer(struct output_sender *u, struct output *output, bool ur
 /* Of one that has left too much, or too many, nothing more is kept. */
 static void drop_ready(struct output_sender *u, struct output *o)
 {
-    log_warn("too much output could not be sent, some is lost", NULL);
+    log_warn("output of an attempt was dropped: too much of it could not be sent", NULL);
     list_remove(&o->node);
     for (struct piece *piece; (piece = output_take(o)) != NULL;) {
         u->left_bytes -= piece->bytes.len;

@@ -80,6 +80,14 @@ void poller_stir(struct poller *p);
 bool poller_is_connected(const struct poller *p);
 /* Everything that was said belongs to the past: the session will register again. */
 void poller_reset(struct poller *p);
+/* True when no poll to this server was begun since the one on this link. */
+static inline bool poller_is_newest(const struct poller *p, const struct link *link)
+{
+    return link->seq == p->seq;
+}
+
+/* poller_reply.c: takes a whole reply; returns how many leases were taken up. */
+size_t poller_take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply);
 /* Takes the part of a reply that is about leases we hold: terms, verdicts, stops. */
 void poller_take(struct session *c, const struct link *link, const struct poll_reply *reply);
 /* The newest poll of which the server may be told that its answer was read, when `before` was

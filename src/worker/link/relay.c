@@ -1,7 +1,7 @@
 /* relay.c - a word to a server that we cannot reach, by way of one that we can.
  *
- * A cut between us and one server must not cost the runs whose leases it owns: it is alive, so
- * nobody else will take them over. Any server hands a poll on to another (`?server=`). Such a poll
+ * A cut between us and one server must not cost the runs whose leases it owns: it is alive, so no
+ * other server will take them over. Any server hands a poll on to another (`?server=`). Such a poll
  * offers nothing and does not wait, so that it costs the servers little; it names what we hold and
  * carries results, which renews leases and brings verdicts.
  *
@@ -29,8 +29,8 @@ static void take_reply(struct poller *p, const struct poll_reply *reply)
     poller_take(p->session, link, reply);
 }
 
-/* Also when it was refused: what may have been refused is not said again, and nothing is
- * dropped. */
+/* Also when it was refused: the fields that may have been refused are not sent again, and nothing
+ * is dropped. */
 static void lose_reply(struct poller *p)
 {
     p->relay.heard = 0;

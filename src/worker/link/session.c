@@ -177,11 +177,11 @@ void session_registered(struct session *c, const struct welcome *welcome)
     session_stir(c);
 }
 
-/* No server knows us, or they know another process by our id: whatever runs here runs for nobody.
+/* No server knows us, or they know another process by our id: the runs here are no one's any more.
  * Polls that are still under way belong to the past. */
 static void start_over(struct session *c, const char *why)
 {
-    log_warn("registering again", "why", why, NULL);
+    log_warn("the worker registers again", "why", why, NULL);
     c->registered = false;
     CREW_EACH(c, node)
     {

@@ -1,13 +1,13 @@
 /* session.h - a worker's conversation with its servers.
  *
- * Registers once, then polls every server there is, for ever: tells what is free, what runs and
- * what ended, and is told what to run and what to stop. Knows nothing about processes; the owner is
- * called for every lease and answers, now or later, with `session_done`. The owner can rely on
- * this:
+ * The worker registers once, then polls every server there is, for ever: it tells which slots are
+ * free, what runs and which runs ended, and is told which to start and which to stop. The session
+ * knows nothing about processes; its owner is called for every lease and answers, now or later,
+ * with `session_done`. The owner can rely on this:
  *
  * - a lease is handed over once, and its result is offered until a server has said what became of
  *   it, over any number of lost connections, restarts of servers and moves of partitions;
- * - when a lease could not be renewed in time, by whoever owns it, on_lost comes early enough to
+ * - when a lease could not be renewed in time, by its owner, on_lost comes early enough to
  *   kill what runs;
  * - results are gathered: while one poll is under way the next one fills, so thousands of short
  *   runs cost a handful of requests.

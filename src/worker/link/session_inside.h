@@ -1,4 +1,4 @@
-/* session_inside.h - what session.c, session_list.c and poller.c know of each other; nobody else
+/* session_inside.h - what session.c, session_list.c and poller.c know of each other; no other file
  * includes it.
  *
  * All pollers share one counter for the numbers of polls. Servers only want them to grow; and so
@@ -74,7 +74,8 @@ void session_stale(struct session *c, struct poller *p);
 void session_failed(struct session *c, const struct poller *p);
 /* Wakes all pollers: something has changed that their polls may have to say. */
 void session_stir(struct session *c);
-/* The same for those that are under way; whoever pauses before the next one goes on with that. */
+/* The same for those that are under way; a poller that pauses before its next poll goes on with the
+ * pause. */
 void session_nudge(struct session *c);
 /* True when leases have run out while we slept. */
 bool session_overslept(struct session *c);
@@ -85,7 +86,7 @@ void session_watch(struct session *c);
 void session_look_drained(struct session *c);
 void session_part_closed(struct session *c);
 
-/* ---- session_list.c: who is there */
+/* ---- session_list.c: the servers */
 
 /* Adds a poller for this address, unless there are too many. */
 enum rc session_open(struct session *c, struct str url, struct err *err);

@@ -25,7 +25,7 @@ enum rc session_open(struct session *c, struct str url, struct err *err)
 /* It closes when the loop comes to it. */
 static void retire(struct session *c, struct poller *p)
 {
-    log_info("one server less", "server", p->url.ptr, NULL);
+    log_info("a server left the list of servers to poll", "server", p->url.ptr, NULL);
     p->retired = true;
     list_remove(&p->node);
     list_push_back(&c->leaving, &p->node);
@@ -81,10 +81,11 @@ static void open_new(struct session *c, struct str address)
     if (find_at(c, address, NULL) != NULL)
         return;
     if (session_open(c, address, &err) == RC_OK) {
-        log_info("one server more", "server", poller_of(c->pollers.head.prev)->url.ptr, NULL);
+        log_info("a server joined the list of servers to poll", "server",
+                 poller_of(c->pollers.head.prev)->url.ptr, NULL);
     } else if (!c->address_told) {
         c->address_told = true;
-        log_warn("cannot poll a server", "error", err.text, NULL);
+        log_warn("a server that the others name cannot be polled", "error", err.text, NULL);
     }
 }
 

@@ -62,7 +62,7 @@ static void on_closed(uv_handle_t *handle)
 }
 
 /* The handle goes with its descriptor: libuv would else, when it is closed later, stop watching
- * whatever has got the same number meanwhile. */
+ * another process that got the same number meanwhile. */
 static void close_tap(struct tap *tap)
 {
     if (tap->fd < 0)

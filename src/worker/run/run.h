@@ -31,7 +31,7 @@ struct run_host {
     size_t output_bytes_max;
     size_t checkpoint_bytes_max; /* 0: the server keeps none */
     int64_t checkpoint_ms;       /* between two looks at a command's checkpoint */
-    struct oom_watch *oom;       /* NULL: nobody looks */
+    struct oom_watch *oom;       /* NULL: not watched */
     size_t running;              /* attempts that exist; kept by run.c */
     /* The attempt is over; the owner reports the result, whose texts live until run_free, and
      * calls that. */

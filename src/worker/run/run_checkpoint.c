@@ -61,8 +61,8 @@ static enum rc check_file(const struct run_checkpoint *c, const struct stat *st,
     return RC_OK;
 }
 
-/* Up to the size it had when it was looked at: what is added meanwhile changes its version, and is
- * saved the next time. */
+/* Up to the size it had when it was looked at: later additions change its version, and is saved the
+ * next time. */
 static enum rc read_bytes(int fd, size_t size, struct buf *body, struct err *err)
 {
     if (size == 0)
@@ -164,7 +164,8 @@ static void settle(struct run_checkpoint *c)
 
 static void on_patience_over(uv_timer_t *timer)
 {
-    log_warn("a result goes without its last checkpoint", "why", "the server is away", NULL);
+    log_warn("a result was sent without the last checkpoint of its attempt", "why",
+             "the server is away", NULL);
     settle(timer->data);
 }
 

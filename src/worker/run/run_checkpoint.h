@@ -4,12 +4,11 @@
  * command runs its file is looked at every few seconds, and saved when it has changed; so whatever
  * dies, no more than that is lost. When the command has ended its last state is saved, and the
  * result is held back until that has happened: with the result the server may give the execution to
- * somebody else at once. A success saves nothing, since nobody will ask.
+ * somebody else at once. A success saves nothing, since no attempt will ask for it.
  *
  * The file is read as it is, through one descriptor. A command that wants to be sure that no half
  * of it is saved writes another file and renames it. A file that was emptied or removed is taken
- * back from the server as well; unless its directory is gone too, which is somebody else's
- * doing. */
+ * back from the server as well; unless its directory is gone too, which is not our doing. */
 #pragma once
 #include "worker/link/checkpoint_client.h"
 #include "worker/run/run_files.h"

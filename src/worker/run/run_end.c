@@ -70,8 +70,8 @@ static enum outcome judge_exit(int code, struct buf *error)
     return code == FAILURE_EXIT_PERMANENT ? OUTCOME_PERMANENT : OUTCOME_FAILED;
 }
 
-/* A lost lease means SIGKILL, which nobody survives to exit: who did exit was faster, while we
- * were asleep perhaps, and its word counts. */
+/* A lost lease means SIGKILL, which no command survives to exit: one that did exit was faster,
+ * while we were asleep perhaps, and its word counts. */
 static bool was_cut(const struct run_end *end)
 {
     if (end->cut == RUN_CUT_LOST && end->started && end->step == 0)

@@ -1,6 +1,6 @@
 /* run_env.h - the environment of a command.
  *
- * Three layers, each overriding the one before: what the worker hands down of its own
+ * Three layers, each overriding the one before: the variables that the worker hands down of its own
  * (`job/job_env.h`: PATH, HOME, TZ ..., and no secrets); the job's own `env`; and what belfry tells
  * every command about itself. */
 #pragma once

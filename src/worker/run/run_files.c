@@ -113,7 +113,7 @@ static void remove_tree(uv_work_t *work)
     struct removal *removal = work->data;
     struct err err;
     if (tmpdir_remove(removal->dir, &err) != RC_OK)
-        log_warn("an attempt's directory stays", "error", err.text, NULL);
+        log_warn("the directory of an attempt could not be removed", "error", err.text, NULL);
 }
 
 static void on_removed(uv_work_t *work, int status)

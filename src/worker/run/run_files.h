@@ -25,6 +25,6 @@ enum rc run_files_make(const char *tmp_dir, struct run_spares *spares,
  * continues "the result was dropped: ". */
 enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,
                          struct err *err);
-/* Removes all; what a command left behind beside the result in the background. */
+/* Removes all; files that a command left beside the result are removed in the background. */
 void run_files_remove(const struct run_files *files, const char *tmp_dir, struct run_spares *spares,
                       uv_loop_t *loop);

@@ -14,7 +14,7 @@ static bool path_of(char path[PATH_MAX], const char *tmp_dir, unsigned number)
 bool run_spares_take(struct run_spares *spares, const char *tmp_dir, const char *dir)
 {
     char path[PATH_MAX];
-    while (spares->count > 0) { /* systems clean /tmp: what we have kept may be gone */
+    while (spares->count > 0) { /* systems clean /tmp: a spare may be gone */
         if (path_of(path, tmp_dir, spares->numbers[--spares->count]) &&
             renameat2(AT_FDCWD, path, AT_FDCWD, dir, RENAME_NOREPLACE) == 0)
             return true;

@@ -54,7 +54,7 @@ static enum rc lock(int fd, const char *path, struct err *err)
     pid_t pid = read_pid(fd);
     if (pid == 0 || is_alive(pid)) /* 0: it is just about to write its id */
         return err_set(err, RC_CONFLICT, "%s is held by process %d", path, (int)pid);
-    log_info("waiting for what a dead worker left to end", "lock", path, NULL);
+    log_info("waiting until the commands of a dead worker have ended", "lock", path, NULL);
     while (flock(fd, LOCK_EX) != 0) {
         if (errno != EINTR)
             return err_set(err, RC_IO, "lock %s: %s", path, strerror(errno));
@@ -88,7 +88,8 @@ void pidlock_mark_clean(int fd)
     int len = snprintf(text, sizeof(text), "%d\n%s\n", (int)read_pid(fd), CLEAN.ptr);
     /* A note that is cut short is no note. */
     if (pwrite(fd, text, (size_t)len, 0) != len)
-        log_warn("the lock does not say that all has ended", "error", strerror(errno), NULL);
+        log_warn("the lock file could not be marked as left in order", "error", strerror(errno),
+                 NULL);
 }
 
 /* ---- who it was */
@@ -99,7 +100,7 @@ static const char *id_path(const char *path, char ret_path[PATH_MAX_BYTES])
     return ret_path;
 }
 
-/* The worker that process pid was, since this machine was started; 0: nobody knows. */
+/* The worker that process pid was, since this machine was started; 0: unknown. */
 static uint64_t read_id(const char *path, pid_t pid)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -138,8 +139,9 @@ void pidlock_name(const char *path, uint64_t worker_id)
     id_format(id, ID_WORKER, worker_id);
     struct str text = arena_printf(&arena, "%s %.*s %d\n", id, STR_ARG(boot_id), (int)getpid());
     if (!write_id(id_path(path, name), text))
-        log_warn("the next worker will not know who we were", "file", name, "error",
-                 strerror(errno), NULL);
+        log_warn(
+            "the worker's id could not be written beside its lock; the next worker cannot name it",
+            "file", name, "error", strerror(errno), NULL);
 }
 
 /* Under the lock, before our own id is written into it. A predecessor that is not proven to be dead
@@ -170,7 +172,7 @@ enum rc pidlock_take(const char *path, struct pidlock *ret_lock, struct err *err
         close(fd);
         return rc;
     }
-    /* It stays dead: whoever follows us before we are registered may say so, too. */
+    /* It stays dead: a worker that follows us before we are registered may say so, too. */
     if (dead != 0)
         pidlock_name(path, dead);
     *ret_lock = (struct pidlock){.fd = fd, .dead = dead};

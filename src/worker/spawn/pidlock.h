@@ -2,7 +2,7 @@
  *
  * The lock belongs to the open file, which the worker's spawner shares: it is free again only when
  * the last command of a dead worker is gone. So a worker that finds it held by a process that no
- * longer exists waits: what holds it then is a spawner that is cleaning up.
+ * longer exists waits: the holder then is a spawner that is cleaning up.
  *
  * Beside it, in PATH.id, stands what the servers call the worker. With both the next one can prove
  * that it is dead, so that nobody has to wait for its leases: the lock is free, the spawner has

@@ -99,8 +99,8 @@ static void listen_to_signals(void)
     raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)none, 0, SIGNAL_SET_BYTES);
 }
 
-/* A text without an interpreter is not given to a shell: who wants one says so. Returns when
- * nothing could be executed; EACCES when something was found that may not be. */
+/* A text without an interpreter is not given to a shell: a job that wants one names it. Returns
+ * when nothing could be executed; EACCES when something was found that may not be. */
 static long exec_first(const struct spawn_birth *birth)
 {
     long result = -ENOENT;

@@ -7,8 +7,8 @@
  *
  * Every SPAWN_RUN is answered by exactly one SPAWN_ENDED, whatever happens; when the command could
  * not be started, a SPAWN_FAILED with the reason comes before it. There is no message for success:
- * nobody waits for it, and a signal may be sent as soon as the request is on its way. Both ends are
- * one binary on one machine, so structs travel as they are.
+ * no caller waits for it, and a signal may be sent as soon as the request is on its way. Both ends
+ * are one binary on one machine, so structs travel as they are.
  *
  * Until when each command may run stands in memory that both share: a worker with thousands of
  * commands moves all their deadlines several times in a lease, and the spawner has to know only

@@ -449,6 +449,6 @@ _Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
     if (stray_kill_all(STRAY_TIMEOUT_MS) && keep_fd >= 0)
         pidlock_mark_clean(keep_fd);
     if (tmpdir_remove(tmp_dir, &err) != RC_OK)
-        log_warn("the temporary directory stays", "error", err.text, NULL);
+        log_warn("the temporary directory could not be removed", "error", err.text, NULL);
     _exit(0);
 }

@@ -1,28 +1,30 @@
 -- admit.sql - what a turn asks before it decides.
 
 -- name: find_job
-SELECT * FROM belfry.job_row WHERE id = $1::bigint;
+SELECT {job_row.row.columns} FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_met
-SELECT d.upstream, d.dependant, d.type, d.state, j.*
+SELECT {dependency.columns d}, {job_row.row.columns j}
 FROM belfry.dependency d
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = d.upstream OFFSET 0) j
 WHERE d.dependant = $1::bigint AND d.state = {DEPENDENCY_MET} ORDER BY d.upstream;
 
 -- name: find_exec
-SELECT * FROM belfry.live_rec WHERE id = $1::bigint
+SELECT {exec.row.columns}
+FROM belfry.live_rec WHERE id = $1::bigint
 UNION ALL
-SELECT * FROM belfry.history_rec WHERE id = $1::bigint;
+SELECT {exec.row.columns}
+FROM belfry.history_rec WHERE id = $1::bigint;
 
 -- name: find_job_of_exec
-SELECT j.* FROM (
+SELECT {job_row.row.columns j} FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
 CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = e.job_id OFFSET 0) j;
 
 -- name: find_attempt
-SELECT * FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
+SELECT {attempt.columns}, usage FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
 
 -- name: find_trail
 -- An id is that of one thing: jobs and executions share the generator.
@@ -33,13 +35,13 @@ UNION ALL
 SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
 -- name: find_newest
-SELECT l.* FROM belfry.job j
+SELECT {exec.row.columns l} FROM belfry.job j
 CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = j.last_exec OFFSET 0) l
 WHERE j.id = $1::bigint;
 
 -- name: find_newest_of_exec
 -- The same for the job of an execution.
-SELECT l.* FROM (
+SELECT {exec.row.columns l} FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
@@ -49,11 +51,12 @@ CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec r WHERE r.id = j.last_exec OFF
 -- name: find_ahead
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. From
 -- the newest on, so that it steps over nothing but runs that people asked for since.
-SELECT * FROM (SELECT * FROM belfry.live_rec
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND state = {EXEC_SCHEDULED}
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
-SELECT l.* FROM belfry.job j
+SELECT {exec.row.columns l} FROM belfry.job j
 CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.state = {EXEC_SCHEDULED} OFFSET 0) l
 WHERE j.id = $1::bigint
@@ -62,21 +65,23 @@ ORDER BY id DESC LIMIT 1;
 -- name: find_slot
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before
 -- that it steps over runs that people asked for, and over slots later than the moment.
-SELECT * FROM (SELECT * FROM belfry.live_rec
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = {ORIGIN_SLOT} AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
-SELECT * FROM (SELECT * FROM belfry.history_rec
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.history_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = {ORIGIN_SLOT} AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) b
 UNION ALL
-SELECT l.* FROM belfry.job j
+SELECT {exec.row.columns l} FROM belfry.job j
 CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = {ORIGIN_SLOT}
         AND e.slot_ms <= $2::bigint OFFSET 0) l
 WHERE j.id = $1::bigint
 UNION ALL
-SELECT h.* FROM belfry.job j
+SELECT {exec.row.columns h} FROM belfry.job j
 CROSS JOIN LATERAL (SELECT * FROM belfry.history_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = {ORIGIN_SLOT}
         AND e.slot_ms <= $2::bigint OFFSET 0) h
@@ -86,7 +91,7 @@ ORDER BY id DESC LIMIT 1;
 -- name: due
 -- $1 after (moment, id), until; then which partitions and how many rows. The comparison of pairs is
 -- one that PostgreSQL's index knows.
-SELECT l.*, j.* FROM (
+SELECT {exec.row.columns l}, {job_row.row.columns j} FROM (
     SELECT id FROM belfry.live
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)

@@ -13,6 +13,23 @@ FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
 CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.claim e
     WHERE e.kind = n.kind AND e.key = n.key OFFSET 0) c;
 
+-- name: take_ended_claims
+-- One that has ended gives way.
+UPDATE belfry.claim c
+SET {claim.set n}
+FROM unnest({claim.arrays}, $6::bigint[])
+    n ({claim.columns}, now_ms)
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.claim e
+    WHERE e.kind = n.kind AND e.key = n.key AND e.until_ms > 0 AND e.until_ms <= n.now_ms OFFSET 0) f
+WHERE c.ctid = f.at AND c.until_ms > 0 AND c.until_ms <= n.now_ms;
+
+-- name: lock_kept_claims
+-- One that has not ended yet may pass from its holder to another: one server decides about it at a time.
+SELECT n.at, c.holder, c.note, c.until_ms
+FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
+CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.claim e
+    WHERE e.kind = n.kind AND e.key = n.key AND e.until_ms > 0 OFFSET 0 FOR UPDATE) c;
+
 -- name: take_free_requests
 -- The same for idempotency keys, where many are taken at once and nobody has them, at two thirds of
 -- the price: ON CONFLICT writes each row so that it can be taken back. Where somebody has one it
@@ -63,6 +80,13 @@ FROM unnest({claim.arrays})
 ORDER BY kind, key, at DESC
 ON CONFLICT (kind, key) DO UPDATE
 SET {claim.set};
+
+-- name: sweep_claims
+-- Those that ended first. Rows that another server has locked are left to it: it takes them over.
+DELETE FROM belfry.claim WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM belfry.claim WHERE until_ms > 0 AND until_ms <= $1::bigint
+    ORDER BY until_ms LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+AND until_ms > 0 AND until_ms <= $1::bigint;
 
 -- name: release_requests
 DELETE FROM belfry.request r USING unnest($1::uuid[], $2::bigint[]) n (key, holder)

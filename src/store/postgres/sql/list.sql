@@ -8,10 +8,19 @@
 -- token: in_window
 id >= :id_min AND id < :id_end
 
+-- token: window
+ORDER BY id DESC LIMIT :scan_max
+
+-- token: edge
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1
+
+-- token: page
+ORDER BY id DESC LIMIT :limit
+
 -- token: job.listed
--- As view job_row has them, with the window in front.
+-- As view job_row has them, with the window in front, and in the order of JOB_ROW_FIELDS.
 j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
-    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.last_exec, j.changed_ms,
         j.spec
 
 -- token: job.end
@@ -22,37 +31,54 @@ LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
         AND j.last_exec <> j.told OFFSET 0) h ON true
 
 -- token: job.fits
-(:state::bigint = 0 OR coalesce(h.job_state, j.state) = :state::bigint)
-    AND (:queue::text IS NULL OR j.queue = :queue::text)
+(:states::bigint = 0 OR :states::bigint >> coalesce(h.job_state, j.state) & 1 = 1)
+    AND (:queues::text IS NULL OR strpos(:queues::text, chr(10) || j.queue || chr(10)) > 0)
     AND (:owner::text IS NULL OR j.owner = :owner::text)
     AND (:team::text IS NULL OR j.team = :team::text)
     AND (:tag::text IS NULL OR strpos(j.tags, :tag::text) > 0)
     AND j.created_ms >= :created_after_ms AND j.created_ms < :created_before_ms
+    AND coalesce(h.finished_ms, j.finished_ms) >= :finished_after_ms
+    AND coalesce(h.finished_ms, j.finished_ms) < :finished_before_ms
 
 -- token: jobs_found
 -- By the index of one field. A value that is NULL finds nothing, so a field with an index of its own
 -- adds UNION ALL and a SELECT.
 SELECT * FROM belfry.job WHERE {in_window} AND name = :found_name::text
-    ORDER BY id DESC
 
--- token: job.in_state
+-- token: jobs_in_state
 -- Jobs that are neither active nor completed. Either the job's own row says so, …
-state = :in_state::bigint AND state <> {JOB_ACTIVE} AND {in_window}
+SELECT id FROM belfry.job WHERE state = :in_state::bigint AND state <> {JOB_ACTIVE} AND {in_window}
 
--- token: job.ended_in_state
+-- token: jobs_ended_in_state
 -- … or that of an execution, not necessarily the newest: a row that is found counts by the same
 -- rule as everywhere.
-job_state = :in_state::bigint AND job_state IN ({JOB_FAILED}, {JOB_CANCELLED})
+SELECT job_id FROM belfry.history
+    WHERE job_state = :in_state::bigint AND job_state IN ({JOB_FAILED}, {JOB_CANCELLED})
         AND job_id >= :id_min AND job_id < :id_end
+    ORDER BY job_id DESC
 
 -- token: history.in_state
+-- In any state but completed.
 state = :in_state::bigint AND state <> {EXEC_COMPLETED} AND {in_window}
 
+-- token: of_job
+-- The executions of a job except the one that was made with it: that one is found by the job's row,
+-- the others by the index. Two statements, so that each gives its rows in order and stops.
+job_id = :job_id AND NOT first AND {in_window}
+
+-- token: first_of_job
+id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_window}
+    AND :scan_max::bigint > 0
+
 -- token: exec.fits
--- :state_too is stopping when :state is running, since users see one as the other.
-(:state::bigint = 0 OR state IN (:state::bigint, :state_too::bigint))
-    AND (:queue::text IS NULL OR queue = :queue::text)
+(:states::bigint = 0 OR :states::bigint >> state & 1 = 1) AND {exec.fits_besides}
+
+-- token: exec.fits_besides
+-- Every filter except that of the state. :queues has a line for each, and an empty one at both ends.
+(:queues::text IS NULL OR strpos(:queues::text, chr(10) || queue || chr(10)) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND started_ms >= :started_after_ms AND started_ms < :started_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
 
 -- name: list_alerts
 SELECT {alert.columns} FROM belfry.alert
@@ -76,23 +102,23 @@ WHERE id < $1::bigint ORDER BY id DESC LIMIT $2::bigint;
 
 -- name: list_jobs
 SELECT {job.listed}
-FROM (SELECT * FROM belfry.job WHERE {in_window} ORDER BY id DESC LIMIT :scan_max) j
+FROM (SELECT * FROM belfry.job WHERE {in_window} {window}) j
 {job.end}
 WHERE {job.fits}
 ORDER BY j.id DESC LIMIT :limit;
 
 -- name: edge_jobs
-SELECT id FROM belfry.job WHERE {in_window} ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.job WHERE {in_window} {edge};
 
 -- name: list_jobs_found
 SELECT {job.listed}
-FROM ({jobs_found} LIMIT :scan_max) j
+FROM ({jobs_found} {window}) j
 {job.end}
 WHERE {job.fits}
 ORDER BY j.id DESC LIMIT :limit;
 
 -- name: edge_jobs_found
-SELECT id FROM ({jobs_found} LIMIT 1 OFFSET :scan_max::bigint - 1) j;
+SELECT id FROM ({jobs_found} {edge}) j;
 
 -- name: list_jobs_in_state
 -- A job may have several executions that ended so: a window of :scan_max rows of each kind has
@@ -100,19 +126,12 @@ SELECT id FROM ({jobs_found} LIMIT 1 OFFSET :scan_max::bigint - 1) j;
 -- known yet.
 SELECT {job.listed}
 FROM (SELECT DISTINCT id FROM (
-        (SELECT id FROM belfry.job
-        WHERE {job.in_state} ORDER BY id DESC LIMIT :scan_max)
+        ({jobs_in_state} {window})
         UNION ALL
-        (SELECT job_id FROM belfry.history
-        WHERE {job.ended_in_state}
-        ORDER BY job_id DESC LIMIT :scan_max)) e
+        ({jobs_ended_in_state} LIMIT :scan_max)) e
     WHERE id >= greatest(
-        (SELECT id FROM belfry.job
-        WHERE {job.in_state}
-        ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1),
-        (SELECT job_id FROM belfry.history
-        WHERE {job.ended_in_state}
-        ORDER BY job_id DESC LIMIT 1 OFFSET :scan_max::bigint - 1), 0)
+        ({jobs_in_state} {edge}),
+        ({jobs_ended_in_state} LIMIT 1 OFFSET :scan_max::bigint - 1), 0)
     ORDER BY id DESC) w
 JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
 {job.end}
@@ -121,82 +140,59 @@ ORDER BY w.id DESC LIMIT :limit;
 
 -- name: edge_jobs_in_state
 SELECT max(id) FROM (
-    (SELECT id FROM belfry.job
-    WHERE {job.in_state}
-    ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1)
+    ({jobs_in_state} {edge})
     UNION ALL
-    (SELECT job_id FROM belfry.history
-    WHERE {job.ended_in_state}
-    ORDER BY job_id DESC LIMIT 1 OFFSET :scan_max::bigint - 1)) e
+    ({jobs_ended_in_state} LIMIT 1 OFFSET :scan_max::bigint - 1)) e
 HAVING count(*) > 0;
 
 -- name: list_live
-SELECT * FROM (SELECT * FROM belfry.live_rec WHERE {in_window} ORDER BY id DESC LIMIT :scan_max) r
-WHERE {exec.fits}
-ORDER BY id DESC LIMIT :limit;
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec WHERE {in_window} {window}) r
+WHERE {exec.fits} {page};
 
 -- name: edge_live
-SELECT id FROM belfry.live WHERE {in_window} ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.live WHERE {in_window} {edge};
 
 -- name: list_live_of_job
--- Here and below: what was made with the job is found by the job's row, the rest by the index. Two
--- statements, so that each gives its rows in order and stops.
-SELECT * FROM (SELECT * FROM belfry.live_rec WHERE job_id = :job_id AND NOT first AND {in_window}
-    ORDER BY id DESC LIMIT :scan_max) r
-WHERE {exec.fits}
-ORDER BY id DESC LIMIT :limit;
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.live_rec WHERE {of_job} {window}) r
+WHERE {exec.fits} {page};
 
 -- name: edge_live_of_job
-SELECT id FROM belfry.live WHERE job_id = :job_id AND NOT first AND {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.live WHERE {of_job} {edge};
 
 -- name: list_live_first
-SELECT r.* FROM belfry.live_rec r
-WHERE id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_window}
-    AND :scan_max::bigint > 0
-    AND {exec.fits} LIMIT :limit;
+SELECT {exec.row.columns r} FROM belfry.live_rec r
+WHERE {first_of_job} AND {exec.fits} LIMIT :limit;
 
 -- name: list_history
-SELECT * FROM (SELECT * FROM belfry.history_rec WHERE {in_window}
-    ORDER BY id DESC LIMIT :scan_max) r
-WHERE {exec.fits}
-ORDER BY id DESC LIMIT :limit;
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.history_rec WHERE {in_window} {window}) r
+WHERE {exec.fits} {page};
 
 -- name: edge_history
-SELECT id FROM belfry.history WHERE {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.history WHERE {in_window} {edge};
 
 -- name: list_history_in_state
--- Of any but completed.
-SELECT * FROM (SELECT * FROM belfry.history_rec
-    WHERE {history.in_state} ORDER BY id DESC LIMIT :scan_max) r
-WHERE state IN (:state::bigint, :state_too::bigint) AND (:queue::text IS NULL
-    OR queue = :queue::text)
-    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
-ORDER BY id DESC LIMIT :limit;
+SELECT {exec.row.columns}
+FROM (SELECT * FROM belfry.history_rec WHERE {history.in_state} {window}) r
+WHERE {exec.fits} {page};
 
 -- name: edge_history_in_state
-SELECT id FROM belfry.history
-WHERE {history.in_state}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.history WHERE {history.in_state} {edge};
 
 -- name: list_history_of_job
 -- The state stands in the index, so what does not fit is not fetched.
-SELECT r.* FROM (
-    SELECT id, state FROM belfry.history WHERE job_id = :job_id AND NOT first AND {in_window}
-    ORDER BY id DESC LIMIT :scan_max) w
+SELECT {exec.row.columns r}
+FROM (SELECT id, state FROM belfry.history WHERE {of_job} {window}) w
 JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
-WHERE (:state::bigint = 0 OR w.state IN (:state::bigint, :state_too::bigint))
-    AND (:queue::text IS NULL OR r.queue = :queue::text)
-    AND r.created_ms >= :created_after_ms AND r.created_ms < :created_before_ms
+WHERE (:states::bigint = 0 OR :states::bigint >> w.state & 1 = 1)
+    AND {exec.fits_besides}
 ORDER BY w.id DESC LIMIT :limit;
 
 -- name: edge_history_of_job
-SELECT id FROM belfry.history WHERE job_id = :job_id AND NOT first AND {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max::bigint - 1;
+SELECT id FROM belfry.history WHERE {of_job} {edge};
 
 -- name: list_history_first
-SELECT r.* FROM belfry.history_rec r
-WHERE id = (SELECT first_exec FROM belfry.job WHERE id = :job_id) AND first AND {in_window}
-    AND :scan_max::bigint > 0
-    AND {exec.fits} LIMIT :limit;
+SELECT {exec.row.columns r} FROM belfry.history_rec r
+WHERE {first_of_job} AND {exec.fits} LIMIT :limit;

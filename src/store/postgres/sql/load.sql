@@ -50,13 +50,11 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 -- name: load_live
 -- A page of them. NULL is what most rows have: see row_live.c, which reads this.
 SELECT id, job_id, state, queue, nullif(priority, {SPEC_PRIORITY_DEFAULT}), created_ms,
-    nullif(first, true), nullif(slot_ms, created_ms), nullif(ready_ms, created_ms), retry_of,
+    nullif(slot_ms, created_ms), nullif(ready_ms, created_ms), nullif(due_ms, 0),
+    nullif(started_ms, 0), attempts, nullif(token, 0), nullif(worker_id, 0),
     CASE WHEN retry_of <> 0
         THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
-    nullif(origin, {ORIGIN_ONCE}), nominal_ms, nullif(due_ms, 0), nullif(started_ms, 0), attempts,
-    lost, returned, nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0),
-    nullif(token, 0), nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen,
-    proven, charged
+    {exec.live+mark.sparse}, charged
 FROM belfry.live
 WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
     AND (state NOT IN ({exec.waiting}) OR due_ms <= $3::bigint
@@ -66,9 +64,8 @@ ORDER BY id LIMIT $5::bigint;
 
 -- name: load_jobs
 -- Those of a page, in runs from one number to another. NULL as above.
-SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec, nullif(j.state, {JOB_ACTIVE}),
-    nullif(j.priority, {SPEC_PRIORITY_DEFAULT}), nullif(j.version, 1), j.name, nullif(j.team, ''),
-    nullif(j.tags, ''), nullif(j.finished_ms, 0), nullif(j.changed_ms, 0)
+SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec,
+    nullif(j.priority, {SPEC_PRIORITY_DEFAULT}), {job_row.row.sparse j}
 FROM unnest($1::bigint[], $2::bigint[]) r (first, last)
 JOIN belfry.job j ON j.id BETWEEN r.first AND r.last;
 

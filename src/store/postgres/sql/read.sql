@@ -1,22 +1,24 @@
 -- read.sql - one thing, or all of a kind, for readers.
 
 -- name: read_job
-SELECT {job.columns}, payload, trail
+SELECT {job_row.row.columns}, payload, trail
 FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live
-SELECT r.*, '' AS result, l.trail FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
+SELECT {exec.row.columns r}, '' AS result, l.trail
+FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
 -- name: read_payload
 SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
 
 -- name: read_history
-SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
+SELECT {exec.row.columns r}, h.result, h.trail
+FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts
-SELECT * FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
+SELECT {attempt.columns}, usage FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
 
 -- name: read_grant
 -- Always one row: who asks about what never was is told so by NULLs.
@@ -93,3 +95,45 @@ GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
 -- name: read_versions
 SELECT {version.columns} FROM belfry.job_version
 WHERE job_id = $1::bigint AND ($2::bigint = 0 OR version = $2::bigint) ORDER BY version DESC;
+
+-- name: read_heads
+-- What jobs were submitted with, for lists of their executions. Here and below, rows begin with the
+-- place of the id that they are about.
+SELECT k.n, j.*
+FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
+        finished_ms, changed_ms, last_exec, ''::text AS spec
+    FROM belfry.job e WHERE e.id = k.id OFFSET 0) j;
+
+-- name: read_newest_attempts
+SELECT k.n, a.exec_id, a.token, a.worker_id, a.class, a.fingerprint
+FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT exec_id, token, worker_id, class, fingerprint FROM belfry.attempt_row r
+    WHERE r.exec_id = k.id ORDER BY r.token DESC LIMIT 1) a;
+
+-- name: read_unfinished
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT k.n, r.*
+FROM (SELECT :max::bigint AS most) m
+CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+    (SELECT * FROM belfry.live_rec e WHERE e.job_id = k.id AND NOT e.first
+    ORDER BY e.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT * FROM belfry.live_rec e
+    WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)
+    OFFSET 0) r
+ORDER BY k.n, r.id DESC;
+
+-- name: read_ended
+SELECT k.n, r.*
+FROM (SELECT :max::bigint AS most) m
+CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT * FROM (
+    (SELECT * FROM belfry.history_rec e WHERE e.job_id = k.id AND NOT e.first
+    ORDER BY e.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT * FROM belfry.history_rec e
+    WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)) u
+    ORDER BY u.id DESC LIMIT :max) r
+ORDER BY k.n, r.id DESC;

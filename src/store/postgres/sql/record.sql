@@ -61,9 +61,9 @@ SET {breaker.set};
 DELETE FROM belfry.breaker WHERE target = $1::text AND partition = ANY($2::bigint[]);
 
 -- name: put_dependency
-INSERT INTO belfry.dependency (dependant, upstream, type, state)
-VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint)
-ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
+INSERT INTO belfry.dependency ({dependency.columns})
+VALUES ({dependency.values})
+ON CONFLICT (dependant, upstream) DO UPDATE SET {dependency.progress.set};
 
 -- name: put_letters
 -- The owner is the job's.

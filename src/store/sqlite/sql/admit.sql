@@ -4,7 +4,7 @@
 SELECT * FROM job_row WHERE id = :id;
 
 -- name: find_met
-SELECT d.upstream, d.dependant, d.type, d.state, j.*
+SELECT {dependency.columns d}, j.*
 FROM dependency d JOIN job_row j ON j.id = d.upstream
 WHERE d.dependant = :job_id AND d.state = {DEPENDENCY_MET} ORDER BY d.upstream;
 

@@ -19,6 +19,12 @@ DELETE FROM claim WHERE kind = :kind AND key = :key AND holder = :holder;
 REPLACE INTO claim ({claim.columns})
 VALUES ({claim.values});
 
+-- name: sweep_claims
+-- Those that ended first.
+DELETE FROM claim WHERE (kind, key) IN (
+    SELECT kind, key FROM claim WHERE until_ms > 0 AND until_ms <= :now_ms
+    ORDER BY until_ms LIMIT :max);
+
 -- name: request_mark
 SELECT indexed FROM request_mark;
 

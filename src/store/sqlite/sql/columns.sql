@@ -1,60 +1,16 @@
 -- columns.sql - the columns of each record, and sets of states, once. store/sql/statement.h tells
 -- how statements name them.
 
--- columns: job
--- In the order of row_job (store/sql/row.c).
-{job_head}, spec
-
--- columns: job_head
-id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec
-
--- columns: job_change
--- Written by every change of a job.
-id key, version, state, priority, finished_ms, last_exec
-
--- columns: job_edit
--- Written by an edit besides, and by nothing else.
-id key, queue, team, tags, changed_ms, spec, payload
-
--- columns: exec
--- Executions in both tables, in the order of row_exec.
-{exec_birth}, {exec_progress}, error
-
--- columns: exec_birth
--- Of these only an edit of the job changes any.
-id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms
-
--- columns: exec_moved
--- Those that it changes.
-id key, queue, priority, slot_ms, nominal_ms
-
--- columns: exec_progress
--- Written by every step.
-state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-    sla_marks, token, worker_id, effect_done
-
--- columns: exec_end
--- Of executions that have ended.
-finished_ms, result, slot_last_ms, slot_count
-
 -- columns: exec_last
 -- The end of its job, and its last attempt, in the row of an execution that has ended.
 job_state, job_step, attempt_outcome, attempt_number, attempt_worker, attempt_started_ms,
     attempt_ended_ms, attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail
-
--- columns: attempt
-exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
-    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class, fingerprint, tail
 
 -- columns: claim
 kind, key, holder, until_ms, note
 
 -- columns: request
 id, key, holder, until_ms, note
-
--- columns: dependency
-upstream, dependant, type, state
 
 -- columns: counter
 kind, queue, state, value

@@ -9,22 +9,34 @@
 -- token: in_window
 id >= :id_min AND id < :id_end
 
+-- token: window
+ORDER BY id DESC LIMIT :scan_max
+
+-- token: edge
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1
+
+-- token: queue.fits
+-- :queues has a line for each, and an empty one at both ends.
+(:queues IS NULL OR instr(:queues, char(10) || queue || char(10)) > 0)
+
 -- token: job.fits
-(:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+(:states = 0 OR (:states >> state) & 1) AND {queue.fits}
     AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
     AND (:tag IS NULL OR instr(tags, :tag) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
+
+-- token: job.listed
+w CROSS JOIN job_row r ON r.id = w.id
+WHERE {job.fits}
+
+-- token: jobs_all
+SELECT id FROM job WHERE {in_window}
 
 -- token: jobs_found
 -- By the index of one field. A value that is NULL finds nothing, so a field with an index of its own
 -- adds UNION ALL and a SELECT.
 SELECT id FROM job WHERE {in_window} AND name = :found_name
-    ORDER BY id DESC
-
--- token: exec.fits
--- :state_too is stopping when :state is running, since users see one as the other.
-(:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
-    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
 
 -- token: jobs_in_state
 -- Those that are neither active nor completed. Either the job's own row says so, or that of an
@@ -34,7 +46,24 @@ SELECT id FROM job WHERE state = :in_state AND state <> {JOB_ACTIVE} AND {in_win
     SELECT job_id FROM history
     WHERE job_state = :in_state AND job_state IN ({JOB_FAILED}, {JOB_CANCELLED})
         AND job_id >= :id_min AND job_id < :id_end
-    ORDER BY id DESC LIMIT :scan_max
+    {window}
+
+-- token: exec.fits
+(:states = 0 OR (:states >> state) & 1) AND {queue.fits}
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms
+    AND started_ms >= :started_after_ms AND started_ms < :started_before_ms
+    AND finished_ms >= :finished_after_ms AND finished_ms < :finished_before_ms
+
+-- token: live.listed
+w CROSS JOIN live_row r ON r.id = w.id
+WHERE {exec.fits}
+
+-- token: history.listed
+w CROSS JOIN history_row r ON r.id = w.id
+WHERE {exec.fits}
+
+-- token: live_all
+SELECT id FROM live WHERE {in_window}
 
 -- token: live_of_job
 -- The execution that was made with the job is found by the job's row, the others by the index.
@@ -43,7 +72,13 @@ SELECT id FROM live
     UNION ALL
     SELECT e.id FROM job j JOIN live e ON e.id = j.first_exec AND e.first <> 0
     WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
-    ORDER BY id DESC
+
+-- token: history_all
+SELECT id FROM history WHERE {in_window}
+
+-- token: history_in_state
+-- In any state but completed.
+SELECT id FROM history WHERE state = :in_state AND state <> {EXEC_COMPLETED} AND {in_window}
 
 -- token: history_of_job
 SELECT id FROM history
@@ -51,7 +86,6 @@ SELECT id FROM history
     UNION ALL
     SELECT e.id FROM job j JOIN history e ON e.id = j.first_exec AND e.first <> 0
     WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
-    ORDER BY id DESC
 
 -- name: list_alerts
 SELECT {alert.columns} FROM alert
@@ -66,95 +100,52 @@ SELECT {rejected.columns} FROM rejected
 WHERE id < :before ORDER BY id DESC LIMIT :limit;
 
 -- name: list_jobs
-SELECT r.* FROM (
-    SELECT id FROM job
-    WHERE {in_window}
-    ORDER BY id DESC LIMIT :scan_max) w
-CROSS JOIN job_row r ON r.id = w.id
-WHERE {job.fits};
+SELECT r.* FROM ({jobs_all} {window}) {job.listed};
 
 -- name: edge_jobs
-SELECT id FROM job
-WHERE {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+{jobs_all} {edge};
 
 -- name: list_jobs_found
-SELECT r.* FROM (
-    {jobs_found} LIMIT :scan_max) w
-CROSS JOIN job_row r ON r.id = w.id
-WHERE {job.fits};
+SELECT r.* FROM ({jobs_found} {window}) {job.listed};
 
 -- name: edge_jobs_found
-{jobs_found} LIMIT 1 OFFSET :scan_max - 1;
+{jobs_found} {edge};
 
 -- name: list_jobs_in_state
-SELECT r.* FROM (
-    {jobs_in_state}) w
-CROSS JOIN job_row r ON r.id = w.id
-WHERE {job.fits};
+SELECT r.* FROM ({jobs_in_state}) {job.listed};
 
 -- name: edge_jobs_in_state
-SELECT id FROM (
-    {jobs_in_state})
-LIMIT 1 OFFSET :scan_max - 1;
+SELECT id FROM ({jobs_in_state}) LIMIT 1 OFFSET :scan_max - 1;
 
 -- name: list_live
-SELECT r.* FROM (
-    SELECT id FROM live
-    WHERE {in_window}
-    ORDER BY id DESC LIMIT :scan_max) w
-CROSS JOIN live_row r ON r.id = w.id
-WHERE {exec.fits};
+SELECT r.* FROM ({live_all} {window}) {live.listed};
 
 -- name: edge_live
-SELECT id FROM live
-WHERE {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+{live_all} {edge};
 
 -- name: list_live_of_job
-SELECT r.* FROM (
-    {live_of_job} LIMIT :scan_max) w
-CROSS JOIN live_row r ON r.id = w.id
-WHERE {exec.fits};
+SELECT r.* FROM ({live_of_job} {window}) {live.listed};
 
 -- name: edge_live_of_job
-{live_of_job} LIMIT 1 OFFSET :scan_max - 1;
+{live_of_job} {edge};
 
 -- name: list_history
-SELECT r.* FROM (
-    SELECT id FROM history
-    WHERE {in_window}
-    ORDER BY id DESC LIMIT :scan_max) w
-CROSS JOIN history_row r ON r.id = w.id
-WHERE {exec.fits};
+SELECT r.* FROM ({history_all} {window}) {history.listed};
 
 -- name: edge_history
-SELECT id FROM history
-WHERE {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+{history_all} {edge};
 
 -- name: list_history_in_state
--- Of any but completed.
-SELECT r.* FROM (
-    SELECT id FROM history
-    WHERE state = :in_state AND state <> {EXEC_COMPLETED} AND {in_window}
-    ORDER BY id DESC LIMIT :scan_max) w
-CROSS JOIN history_row r ON r.id = w.id
-WHERE {exec.fits};
+SELECT r.* FROM ({history_in_state} {window}) {history.listed};
 
 -- name: edge_history_in_state
-SELECT id FROM history
-WHERE state = :in_state AND state <> {EXEC_COMPLETED} AND {in_window}
-ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+{history_in_state} {edge};
 
 -- name: list_history_of_job
-SELECT r.* FROM (
-    {history_of_job} LIMIT :scan_max) w
-CROSS JOIN history_row r ON r.id = w.id
-WHERE {exec.fits};
+SELECT r.* FROM ({history_of_job} {window}) {history.listed};
 
 -- name: edge_history_of_job
-{history_of_job} LIMIT 1 OFFSET :scan_max - 1;
+{history_of_job} {edge};
 
 -- name: list_sla_events_of_job
 SELECT {sla_event.columns}

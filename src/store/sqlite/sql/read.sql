@@ -1,7 +1,7 @@
 -- read.sql - one thing, or all of a kind, for readers.
 
 -- name: read_job
-SELECT * FROM job_full WHERE id = :id;
+SELECT {job_row.row.columns}, payload, trail FROM job_full WHERE id = :id;
 
 -- name: read_live
 SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHERE r.id = :id;
@@ -76,3 +76,11 @@ SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, sta
 -- name: read_versions
 SELECT {version.columns} FROM job_version
 WHERE job_id = :job_id AND (:version = 0 OR version = :version) ORDER BY version DESC;
+
+-- name: read_head
+-- What a job was submitted with, for lists of its executions.
+SELECT {job_head.columns}, '' FROM job WHERE id = :id;
+
+-- name: read_newest_attempt
+SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
+WHERE exec_id = :exec_id ORDER BY token DESC LIMIT 1;

@@ -58,9 +58,9 @@ VALUES ({breaker.values});
 DELETE FROM breaker WHERE target = :target;
 
 -- name: put_dependency
-INSERT INTO dependency (dependant, upstream, type, state)
-VALUES (:dependant, :upstream, :type, :state)
-ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
+INSERT INTO dependency ({dependency.columns})
+VALUES ({dependency.values})
+ON CONFLICT (dependant, upstream) DO UPDATE SET {dependency.progress.set};
 
 -- name: put_letter
 -- The owner is the job's.

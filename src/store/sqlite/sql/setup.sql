@@ -47,40 +47,38 @@ PRAGMA temp_store = MEMORY;
 PRAGMA busy_timeout = 2000;
 
 -- name: views
--- How rows are read: one list of columns per record, in the order of store/sql/row.c. The views
+-- How rows are read: one list of columns per record, in its order. The views
 -- belong to the connection, not to the file, so they change with the code and need no migration.
 --
 -- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.
 -- job_full also knows an end that is written in the newest execution's row.
 CREATE TEMP VIEW job_kept AS
-SELECT {job_head.columns},
+SELECT {job_row.head.columns},
     coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec
 FROM job;
 CREATE TEMP VIEW job_full AS
-SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.team,
-    j.tags, j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms,
-    j.changed_ms, j.last_exec,
+SELECT {job_row.key+birth+progress+edit.columns j}, coalesce(h.job_state, j.state) AS state,
+    coalesce(h.finished_ms, j.finished_ms) AS finished_ms,
     coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) AS spec,
     coalesce(j.payload, (SELECT d.payload FROM document d WHERE d.job_id = j.id)) AS payload,
     j.trail || coalesce(h.job_step, '') AS trail{, job_indexed.columns j}
 FROM job j
 LEFT JOIN history h ON h.id = j.last_exec AND h.job_state IS NOT NULL AND j.last_exec <> j.told;
 CREATE TEMP VIEW job_row AS
-SELECT {job.columns}{, job_indexed.columns}
+SELECT {job_row.row.columns}{, job_indexed.columns}
 FROM job_full;
 CREATE TEMP VIEW live_load AS
-SELECT {exec.columns},
+SELECT {exec.live.columns},
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
     CASE retry_of WHEN 0 THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
-    unseen, proven, charged
+    {exec.mark.columns}, charged
 FROM live;
 CREATE TEMP VIEW live_row AS
-SELECT {exec.columns}, finished_ms, slot_last_ms, slot_count,
-    own_payload, unseen, proven
+SELECT {exec.row.columns}
 FROM live_load;
 CREATE TEMP VIEW history_row AS
-SELECT {exec.columns}, finished_ms, slot_last_ms, slot_count,
+SELECT {exec.live+end.columns},
     CASE retry_of WHEN 0 THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload,
     0 AS unseen, 0 AS proven
@@ -89,9 +87,7 @@ FROM history;
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
 -- since.
 CREATE TEMP VIEW attempt_row AS
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, class,
-    fingerprint, tail, exit_code, signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes,
-    log_seq, NULL AS usage
+SELECT {attempt.columns}, NULL AS usage
 FROM attempt
 UNION ALL
 SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,

@@ -10,4 +10,4 @@ CREATE TABLE job_version (
     PRIMARY KEY (job_id, version)
 ) STRICT, WITHOUT ROWID;
 
-PRAGMA user_version = 27;
+PRAGMA user_version = 28;

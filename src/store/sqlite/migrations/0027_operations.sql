@@ -46,4 +46,4 @@ FROM operation;
 
 DROP TABLE operation;
 
-PRAGMA user_version = 26;
+PRAGMA user_version = 27;
