@@ -5,8 +5,8 @@
  * values; a strmap borrows its keys, which must live as long as the entry (usually inside the
  * value). Both grow with what is in them, and shrink again when hardly anything is.
  *
- * In which order a walk meets the entries is another in each process: whatever follows from the
- * order of a walk (a decision, a list, an id) has to be sorted first. */
+ * In which order a walk meets the entries is another in each process: a result that follows from
+ * the order of a walk (a decision, a list, an id) has to be sorted first. */
 #pragma once
 #include "base/str.h"
 

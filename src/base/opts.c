@@ -1,4 +1,5 @@
 #include "base/opts.h"
+#include "base/later.h"
 
 #include <assert.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static enum rc set_value(struct walk *w, const struct opt *opt, const char *valu
     case OPT_CHOICE: return set_choice(w, opt, at, value);
     case OPT_LATER: break;
     }
-    return err_set(w->err, RC_UNSUPPORTED, "--%s is not supported by this version yet", opt->name);
+    return err_set(w->err, RC_UNSUPPORTED, "--%s " LATER_WORDS, opt->name);
 }
 
 /* Of two values one would be dropped without a word, and the command would do what nobody asked

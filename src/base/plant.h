@@ -75,6 +75,7 @@
     X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \
     X(late_told_again, "a server that starts tells once more that something is late")              \
     X(sla_fired_twice_after_restart, "a start forgets what was told about a run's SLA")            \
+    X(sla_exceeded_forgotten, "a retry forgets that an attempt took longer than expected")         \
     X(sla_lost_with_moved_lease, "a run that moves to another worker has no SLA any more")         \
     X(blackout_ignored_after_restart, "a start knows calendars by name only")                      \
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
@@ -84,6 +85,7 @@
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \
+    X(trigger_forgets_payload, "a run that is asked for with a payload has its job's")             \
     X(own_payload_forgotten, "a start runs with the job's payload what has its own")               \
     X(reading_believed, "one reading of the clock is followed")                                    \
     X(deletion_not_waited, "a step of the clock deletes what is young")                            \

@@ -59,10 +59,10 @@ static const struct {
     struct str name;
     const char *why;
 } not_kept[] = {
-    {STR_INIT("MAILTO"), "nobody is mailed; what a run prints is kept with it (belfry logs)"},
-    {STR_INIT("MAILFROM"), "nobody is mailed"},
-    {STR_INIT("CONTENT_TYPE"), "nobody is mailed"},
-    {STR_INIT("CONTENT_TRANSFER_ENCODING"), "nobody is mailed"},
+    {STR_INIT("MAILTO"), "no mail is sent; the output of a run is kept with it (belfry logs)"},
+    {STR_INIT("MAILFROM"), "no mail is sent"},
+    {STR_INIT("CONTENT_TYPE"), "no mail is sent"},
+    {STR_INIT("CONTENT_TRANSFER_ENCODING"), "no mail is sent"},
     {STR_INIT("LOGNAME"), "cron does not let it be set either"},
     {STR_INIT("RANDOM_DELAY"), "a job has its `stagger` for that"},
     {STR_INIT("START_HOURS_RANGE"), "the hour belongs into the entry"},
@@ -97,7 +97,8 @@ static bool has_blank(struct str text)
     return str_index(text, ' ') < text.len || str_index(text, '\t') < text.len;
 }
 
-/* cron goes by the zone of its machine, whatever TZ says; who sets it most likely meant both. */
+/* cron goes by the zone of its machine, and not by TZ; a crontab that sets TZ most likely means
+ * both. */
 static void read_zone(struct reader *r, struct str name, struct str value)
 {
     bool is_tz = str_eq(name, STR("TZ"));

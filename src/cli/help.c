@@ -1,6 +1,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "job/later.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,10 +32,6 @@ void cli_exits_print(struct buf *out)
 #undef EXIT_ROW
 }
 
-/* Commands that users were promised, and that this version does not have. */
-static const char promised[] = "keys|tasks|audit|plan|"
-                               "progress|move|top|doctor";
-
 const struct command *command_find(const struct command *commands, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -46,8 +43,8 @@ const struct command *command_find(const struct command *commands, size_t count,
 
 int help_unknown(const char *name)
 {
-    if (opts_choice(promised, str_c(name)) >= 0)
-        fprintf(stderr, "belfry: %s is not supported by this version yet\n", name);
+    if (opts_choice(LATER_COMMANDS, str_c(name)) >= 0)
+        fprintf(stderr, "belfry: %s " LATER_WORDS "\n", name);
     else
         fprintf(stderr, "belfry: unknown command '%s'\ntry 'belfry help'\n", name);
     return CLI_USAGE;

@@ -14,7 +14,7 @@ static void wake(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* There is no condition to wait for: nobody tells a client that a server is back. */
+/* There is no condition to wait for: a client is not told that a server is back. */
 static void pause_ms(uint64_t ms)
 {
     uv_loop_t loop;

@@ -8,7 +8,7 @@
 
 enum {
     PRINT_BYTES_MAX = 1 << 30,
-    TEXT_BYTES_MAX = 1 << 20, /* of one value; nobody reads more in a table */
+    TEXT_BYTES_MAX = 1 << 20, /* of one value; a table is not read for more */
 };
 
 /* ---- values */

@@ -157,9 +157,16 @@ struct sla_view {
     int64_t max_ms;
 };
 
+struct queue_age {
+    struct str queue;
+    int64_t waited_ms; /* by what is first in line: the oldest, unless priorities differ */
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
+    const struct queue_age *ages; /* of queues in which something is ready */
+    size_t age_count;
     size_t worker_count;
     size_t slots;
     size_t busy;
@@ -199,10 +206,10 @@ struct command {
             size_t count;
         } submit;
         struct {
-            uint64_t id;        /* job, execution or worker */
-            uint64_t seq;       /* CMD_HANGUP: the number of the poll; CMD_FENCE: the token */
-            struct str reason;  /* may be empty, but for CMD_EXTEND_SLA */
-            struct str payload; /* CMD_RETRY_…: in the place of what it had; empty: as it was */
+            uint64_t id;       /* job, execution or worker */
+            uint64_t seq;      /* CMD_HANGUP: the number of the poll; CMD_FENCE: the token */
+            struct str reason; /* may be empty, but for CMD_EXTEND_SLA */
+            struct str payload; /* CMD_RETRY_…, CMD_TRIGGER_JOB: instead of what it had; or empty */
             uint64_t exec_id;   /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;      /* … */
             struct str approver;
@@ -308,4 +315,5 @@ struct event {
     uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
+    int64_t waited_ms;     /* EV_LEASE: since it was ready */
 };

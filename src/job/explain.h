@@ -55,7 +55,7 @@ struct blocker {
     int64_t ahead;     /* how many come before it … */
     bool ahead_is_min; /* … at least: not counted further */
     const uint64_t
-        *execs; /* who holds it, or what it waits for: BLOCKER_EXECS_MAX of them at most */
+        *execs; /* its holders, or what it waits for: BLOCKER_EXECS_MAX of them at most */
     size_t exec_count;
 };
 

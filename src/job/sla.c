@@ -35,9 +35,10 @@ struct str sla_event_action(const struct sla_event_rec *event)
 
 static int64_t limit_ms(const struct sla_event_rec *event)
 {
-    return event->kind == SLA_EVENT_WARNING     ? event->expected_ms
-           : event->kind == SLA_EVENT_EXTENSION ? 0
-                                                : event->max_ms;
+    return event->kind == SLA_EVENT_WARNING ? event->expected_ms
+           : event->kind == SLA_EVENT_EXTENSION
+               ? 0
+               : sla_deciding_ms(event->expected_ms, event->max_ms);
 }
 
 int64_t sla_event_overrun_ms(const struct sla_event_rec *event)
@@ -50,4 +51,20 @@ int64_t sla_event_overrun_percent(const struct sla_event_rec *event)
 {
     int64_t limit = limit_ms(event);
     return limit > 0 ? sla_event_overrun_ms(event) * 100 / limit : 0;
+}
+
+bool sla_event_is_violation(const struct sla_event_rec *event)
+{
+    return event->kind == SLA_EVENT_VIOLATION || event->kind == SLA_EVENT_END ||
+           (event->kind == SLA_EVENT_WARNING && event->max_ms == 0);
+}
+
+int64_t sla_event_violation_bp(const struct sla_event_rec *event)
+{
+    enum { WHOLE = 10000 };
+    int64_t limit = limit_ms(event);
+    int64_t over = sla_event_overrun_ms(event);
+    if (limit == 0 || !sla_event_is_violation(event))
+        return 0;
+    return over <= INT64_MAX / WHOLE ? over * WHOLE / limit : over / limit * WHOLE;
 }

@@ -2,9 +2,10 @@
  *
  * The clock of an SLA runs per attempt that counts: from the first lease of that attempt, by the
  * wall clock, through lost leases and restarts; a retry after a failure begins anew. At `expected`
- * there is one warning, at `max` one violation; engine/time/sla.c says what follows. Each leaves an
- * event, in the very turn that marks the execution, so that a crash neither loses one nor makes two
- * of it. */
+ * there is one warning, at `max` one violation; engine/time/sla.c says what follows. Where there is
+ * no `max`, reports take `expected` for it, though nothing more than a warning follows. Each leaves
+ * an event, in the very turn that marks the execution, so that a crash neither loses one nor makes
+ * two of it. */
 #pragma once
 #include "base/words.h"
 
@@ -30,9 +31,11 @@ enum sla_mark {
     SLA_WARNED = 1,   /* the attempt under way has taken longer than expected, … */
     SLA_VIOLATED = 2, /* … longer than it may, … */
     SLA_STOP = 4,     /* … and has to stop for that */
-    SLA_BROKEN = 8,   /* an attempt of this execution has taken longer than it may */
+    SLA_BROKEN = 8,   /* an attempt of this execution has violated it: see sla_deciding_ms */
     SLA_SLOW = 16,    /* … longer than the runs of its job usually do, whatever its SLA: pace.c */
-    SLA_MARKS = 31
+    SLA_EXCEEDED = 32, /* an attempt of this execution has taken longer than expected */
+    SLA_COUNTED = 64,  /* so has none without that mark: it began when that was marked already */
+    SLA_MARKS = 127
 };
 
 /* Kept by number: append only. */
@@ -73,6 +76,12 @@ static inline bool sla_is_set(const struct sla *sla)
     return sla->expected_ms > 0 || sla->max_ms > 0;
 }
 
+/* The limit that an attempt must not exceed; without `max` that is `expected`. */
+static inline int64_t sla_deciding_ms(int64_t expected_ms, int64_t max_ms)
+{
+    return max_ms > 0 ? max_ms : expected_ms;
+}
+
 extern const struct words sla_policy_words;
 struct str sla_event_kind_name(enum sla_event_kind kind);
 /* The word for what was done about it: "alert", "critical_alert", "stop", "extend", "none". */
@@ -81,3 +90,7 @@ struct str sla_event_action(const struct sla_event_rec *event);
 int64_t sla_event_overrun_ms(const struct sla_event_rec *event);
 /* The same in a hundredth of that limit, rounded down. */
 int64_t sla_event_overrun_percent(const struct sla_event_rec *event);
+/* The event is about a limit that decides: its attempt has violated the SLA. */
+bool sla_event_is_violation(const struct sla_event_rec *event);
+/* By how much, in hundredths of a percent of that limit, rounded down; 0: it is about none. */
+int64_t sla_event_violation_bp(const struct sla_event_rec *event);

@@ -6,6 +6,7 @@
 #include "loop/signals.h"
 #include "loop/zones.h"
 #include "server/alert/alert_sender.h"
+#include "server/call/board.h"
 #include "server/call/context.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
@@ -241,6 +242,7 @@ static enum rc start(struct process *p, struct err *err)
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
     atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
+    s->board = board_new(s);
     TRY(output_log_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
@@ -347,6 +349,7 @@ static void stop(struct process *p)
         output_log_free(s->tail);
     if (s->decider != NULL)
         decider_free(s->decider);
+    board_free(s->board);
     membership_free(s->membership);
     zones_free(s->zones);
     http_quota_free(s->quota);

@@ -130,7 +130,9 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
         self.flags = flags
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
-        self.env.update(BELFRY_URL=self.url, BELFRY_DATA=str(self.data), **(env or {}))
+        self.env.update(BELFRY_URL=self.url, BELFRY_DATA=str(self.data),
+                        # numbers are asked for right after what changes them
+                        **{"BELFRY_STATS_AGE_MS": "0", **(env or {})})
         self.process = None
         self.log_path = self.dir / "server.log"
         self.shown = 0  # characters of the log, by show()

@@ -115,7 +115,7 @@ class Stream:
                 raise StopIteration
             line = line.decode().rstrip("\n")
             if line == "" and "data" in fields:
-                return fields["id"], fields["event"], json.loads(fields["data"])
+                return fields.get("id"), fields["event"], json.loads(fields["data"])
             name, _, value = line.partition(": ")
             if name:
                 fields[name] = value

@@ -57,6 +57,40 @@ def list_jobs(query):
     return expect(200, server, "GET", "/jobs?" + query)
 
 
+# ---- what is still to come, and who is asking
+
+def test_what_is_promised_and_not_there_says_so():
+    for path in ("/tasks", "/secrets/x", "/groups/g/close"):
+        for method in ("GET", "POST"):
+            problem = is_problem(call(server, method, API + path), 501, "not_implemented")
+            assert "not supported by this version yet" in problem["detail"], problem
+    refused(404, "not_found", "GET", "/tasks/a/b")
+    refused(404, "not_found", "GET", "/anything")
+
+
+def test_a_timeout_by_default_is_for_jobs_that_are_submitted_without_one():
+    with Server("--no-worker", "--set", "timeout_default=5m") as own:
+        job, _ = submit(own, name="plain")
+        longer, _ = submit(own, timeout="2h")
+        assert expect(200, own, "GET", f"/jobs/{job}")["timeout"] == "5m"
+        assert expect(200, own, "GET", f"/jobs/{longer}")["timeout"] == "2h"
+        put = expect(200, own, "PUT", "/jobs/by-name/plain", {"command": ["true"]})
+        assert not put["changed"], put
+        answer = call(own, "PATCH", f"{API}/jobs/{job}", {"timeout": None}, headers={"If-Match": "*"})
+        assert answer.json["changed_fields"] == ["timeout"], answer
+
+
+def test_a_key_is_told_what_it_may_call():
+    for key in ("admin", "worker"):
+        me = expect(200, server, "GET", "/me", key=key)
+        assert (me["key"], me["role"], me["actor"]) == (key, key, "key:" + key), me
+        calls = {(c["method"], c["path"]) for c in me["calls"]}
+        assert (("POST", API + "/jobs") in calls) == (key == "admin")
+        assert (("POST", API + "/workers/{}/poll") in calls) == (key == "worker")
+        assert ("GET", "/healthz") in calls and ("POST", API + "/cluster/mail") not in calls
+    refused(401, "unauthenticated", "GET", "/me", key=None)
+
+
 # ---- keys
 
 def test_without_a_good_key_nothing_is_told():
@@ -215,7 +249,7 @@ def test_parameters_are_never_passed_over():
                  "/executions?phase=running", "/jobs?class=timeout", "/jobs?started_after=2026-01-01T00:00:00Z",
                  f"/jobs/{UNKNOWN_JOB}/executions?name=x", f"/jobs/{UNKNOWN_JOB}/executions?job={UNKNOWN_JOB}",
                  f"/jobs/{UNKNOWN_JOB}?expand=all", f"/executions/{UNKNOWN_EXECUTION}?x=1",
-                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?queue=x", "/stats?x=1",
+                 f"/executions/{UNKNOWN_EXECUTION}/logs?since=1", "/events?owner=x", "/stats?x=1",
                  "/workers?status=active", "/jobs?owner=a&owner=b", "/jobs?queue=", "/jobs?name=a&name=b",
                  "/jobs?name=%zz", "/jobs?tag=%4", "/jobs?limit"):
         name = re.match(r"[^?]*\?([^=]*)", path).group(1)

@@ -86,6 +86,17 @@ def test_a_patch_changes_what_it_names_and_nothing_else():
     assert [j["job_id"] for j in listed["jobs"]] == [job], listed
 
 
+def test_a_patch_to_another_kind_of_work_says_what_must_become_null():
+    job = later()
+    for change, blamed in (({"handler": "h"}, "command"), ({"schedule": {"every": "1h"}}, "schedule.")):
+        status, problem, _ = patch(job, 1, change)
+        assert status == 400, problem
+        if blamed == "command":
+            assert [(e["field"], "null" in e["message"]) for e in problem["errors"]] == [(blamed, True)], problem
+    status, answer, _ = patch(job, 1, {"handler": "h", "command": None})
+    assert (status, answer["changed_fields"]) == (200, ["command", "handler"]), answer
+
+
 def test_get_tells_the_version_as_etag():
     job = later()
     assert call("GET", f"/jobs/{job}")[2].startswith('"1.')

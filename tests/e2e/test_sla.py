@@ -210,6 +210,8 @@ def test_a_report_counts_what_ended():
     assert server.cli("cancel", job_id).returncode == 0
     assert found["met"] == 0 and found["violated"] == found["total"] and found["rate"] == 0, found
     assert found["average_duration_ms"] >= 200 and found["average_overrun_ms"] >= 190, found
+    assert found["exceeded_expected"] == found["total"] and found["uncounted_expected"] == 0, found
+    assert found["average_violation_percentage"] >= 1900, found
     assert found["cut"] is False
     past = compliance(job_id, "?start_date=2001-01-01&end_date=2002-01-01")
     assert past["total"] == 0 and past["rate"] is None, past
@@ -223,6 +225,25 @@ def test_a_job_in_time_has_met_its_sla():
     found = compliance(job_id)
     assert (found["total"], found["met"], found["rate"]) == (1, 1, 1), found
     assert found["average_overrun_ms"] is None, found
+
+
+def test_what_took_longer_than_expected_is_counted():
+    job_id, _ = submit(server, command=["sleep", "0.3"], sla={"expected": "100ms"})
+    ended = server.wait_for_status(job_id, "completed")
+    assert ended["sla"]["exceeded_expected"] and ended["sla"]["broken"], ended["sla"]
+    warning, end = ended["sla_events"]
+    assert (warning["kind"], end["kind"]) == ("warning", "end"), ended["sla_events"]
+    assert end["overrun_ms"] >= 150 and end["sla_violation_percentage"] >= 150, end
+    found = compliance(job_id)
+    assert (found["violated"], found["exceeded_expected"], found["uncounted_expected"]) == (1, 1, 0)
+    assert found["average_violation_percentage"] == end["sla_violation_percentage"], (found, end)
+    job_id, _ = submit(server, command=["sleep", "0.3"], sla={"expected": "100ms", "max": "1h"})
+    ended = server.wait_for_status(job_id, "completed")
+    assert ended["sla"]["exceeded_expected"] and not ended["sla"]["broken"], ended["sla"]
+    assert [e["sla_violation_percentage"] for e in ended["sla_events"]] == [None], ended
+    found = compliance(job_id)
+    assert (found["violated"], found["exceeded_expected"]) == (0, 1), found
+    assert found["average_violation_percentage"] is None, found
 
 
 def test_the_dates_of_a_report_are_checked():

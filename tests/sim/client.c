@@ -180,8 +180,13 @@ static void resume_job(struct world *w)
 
 static void trigger_job(struct world *w)
 {
-    uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
-    send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
+    struct call *call = call_new(w, CMD_TRIGGER_JOB, STR("key:admin"));
+    call->cmd.target.id = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
+    if (pick(w, 4) == 0)
+        call->cmd.target.payload = arena_printf(w->model.arena, "[%zu]", (size_t)pick(w, 1000));
+    SAY(w, "client", "runs %s now%s", job_label(w, call->cmd.target.id),
+        call->cmd.target.payload.len > 0 ? ", with a payload" : "");
+    net_send(w, call);
 }
 
 static void cancel_recurring(struct world *w)

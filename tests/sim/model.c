@@ -174,7 +174,8 @@ static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec,
     x->rec.origin = rec->origin;
     x->payload = arena_str(m->arena, rec->payload);
     PROMISE(w,
-            rec->own_payload == (rec->payload.len > 0) && (rec->retry_of != 0 || !rec->own_payload),
+            rec->own_payload == (rec->payload.len > 0) &&
+                (rec->retry_of != 0 || rec->origin == ORIGIN_REQUEST || !rec->own_payload),
             "%s has a payload of its own, and nobody asked for that", exec_label(w, rec->id));
     *VEC_PUSH(m->arena, &m->execs) = x;
     map_put(&m->exec_by_id, rec->id, x);

@@ -89,6 +89,8 @@ struct model_sla {
     bool warned; /* of this attempt */
     bool violated;
     bool must_stop;                  /* for that */
+    bool exceeded;                   /* an attempt took longer than expected, … */
+    bool broken;                     /* … or than the limit that decides */
     uint32_t noted[SLA_EVENT_KINDS]; /* what should have been kept, … */
     uint32_t kept[SLA_EVENT_KINDS];  /* … and what was */
     uint64_t lease_load; /* turn_view.load of the engine that granted its newest lease */

@@ -73,9 +73,12 @@ bool slas_note(struct world *w, struct model_exec *x, const struct trail_step *s
             exec_label(w, x->rec.id));
     if (str_eq(step->event, STR("sla_warning"))) {
         reached(w, x, &x->sla.warned, sla->expected_ms, SLA_EVENT_WARNING, view);
+        x->sla.exceeded = true;
+        x->sla.broken |= sla->max_ms == 0;
     } else if (str_eq(step->event, STR("sla_violation"))) {
         reached(w, x, &x->sla.violated, sla->max_ms, SLA_EVENT_VIOLATION, view);
         x->sla.must_stop = sla->policy == SLA_STRICT || is_unclear(w, x);
+        x->sla.broken = true;
     } else {
         extended(w, x, step->reason);
     }
@@ -99,7 +102,9 @@ static void end_attempt(struct world *w, struct model_exec *x, enum exec_event e
 {
     if (x->rec.state != EXEC_STOPPING && !view->now.unsure)
         check_told(w, x, view->now.wall_ms);
-    x->sla.noted[SLA_EVENT_END] += x->sla.violated && sla_is_set(sla_of(w, x));
+    const struct sla *sla = sla_of(w, x);
+    bool violated = x->sla.violated || (sla->max_ms == 0 && x->sla.warned);
+    x->sla.noted[SLA_EVENT_END] += violated && sla_is_set(sla);
     if (x->sla.must_stop && (event == EV_RETRY || event == EV_EXPIRE))
         saw(SAW_SLA_STOPPED);
     if (event == EV_RETRY) {
@@ -136,6 +141,8 @@ static void take_over(struct model_exec *x)
     x->sla.warned = (x->rec.sla_marks & SLA_WARNED) != 0;
     x->sla.violated = (x->rec.sla_marks & SLA_VIOLATED) != 0;
     x->sla.must_stop = (x->rec.sla_marks & SLA_STOP) != 0;
+    x->sla.exceeded = (x->rec.sla_marks & SLA_EXCEEDED) != 0;
+    x->sla.broken = (x->rec.sla_marks & SLA_BROKEN) != 0;
     for (int i = 0; i < SLA_EVENT_KINDS; i++)
         x->sla.noted[i] = x->sla.kept[i];
 }
@@ -155,6 +162,8 @@ void slas_keep(struct world *w, const struct delta *delta)
             take_over(x);
         bool same =
             x->rec.sla_since_ms == x->sla.since_ms && x->rec.sla_extra_ms == x->sla.extra_ms;
+        same = same && x->sla.exceeded == ((x->rec.sla_marks & SLA_EXCEEDED) != 0) &&
+               x->sla.broken == ((x->rec.sla_marks & SLA_BROKEN) != 0);
         for (int k = 0; k < SLA_EVENT_KINDS; k++)
             same = same && x->sla.kept[k] == x->sla.noted[k];
         PROMISE(w, same, "%s: what was told about its SLA is not what was kept",

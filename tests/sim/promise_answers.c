@@ -265,6 +265,8 @@ static void check_triggered(struct world *w, const struct command *cmd)
             x != NULL && x->rec.job_id == cmd->target.id && x->rec.state != EXEC_SCHEDULED &&
                 (!model_recurs(x) || x->rec.origin == ORIGIN_REQUEST),
             "a run of %s was promised for now, and not kept", job_label(w, cmd->target.id));
+    PROMISE(w, str_eq(x->payload, cmd->target.payload),
+            "%s was asked for with another payload than it has", exec_label(w, cmd->reply.exec_id));
 }
 
 static void check_edited(struct world *w, const struct command *cmd)

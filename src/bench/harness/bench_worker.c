@@ -71,7 +71,7 @@ static void note_slot(struct role *r, int64_t number, int64_t slot_ms)
     r->told = r->calls;
 }
 
-/* Nobody listens any more when it fails: the benchmark is gone, and so are we. */
+/* No process listens any more when it fails: the benchmark is gone, and so are we. */
 static void tell(struct role *r)
 {
     for (size_t at = 0; at < r->notes.len;) {

@@ -28,7 +28,7 @@
 
 struct note {
     uint64_t calls;      /* of the handler, so far */
-    uint64_t start_us;   /* from sending, or being due, to the call; 0: nobody asked */
+    uint64_t start_us;   /* from sending, or being due, to the call; 0: not asked for */
     uint64_t drained_us; /* when the last result was accepted; 0: it goes on */
     uint64_t number;     /* the job's own; 0: it has none, and what follows means nothing */
     uint64_t slot_ms;    /* wall clock */

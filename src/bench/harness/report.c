@@ -13,7 +13,7 @@ enum {
 static void flush(struct report *r)
 {
     if (fwrite(r->out.ptr, 1, r->out.len, stdout) != r->out.len || fflush(stdout) != 0)
-        exit(EXIT_FAILURE); /* nobody reads it, so there is nobody to tell */
+        exit(EXIT_FAILURE); /* the output is not read, so an error cannot be told */
     buf_clear(&r->out);
 }
 

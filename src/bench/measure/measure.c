@@ -50,7 +50,7 @@ enum hands {
 
 struct measure {
     const char *name;
-    enum hands hands; /* who runs the jobs */
+    enum hands hands; /* the workers that run the jobs */
     bool by_name;     /* takes a while: only when it is asked for */
     uint64_t jobs;    /* unless the options say otherwise */
     int64_t seconds;
@@ -118,7 +118,7 @@ static enum rc run_life(struct fixture *fixture, const struct measure_options *o
 
 /* ---- submit */
 
-/* One job per request, each durable before it is answered. Nobody runs them. */
+/* One job per request, each durable before it is answered. They are not run. */
 static enum rc run_submit(struct fixture *fixture, const struct measure_options *options,
                           struct seen *ret_seen, struct err *err)
 {
@@ -483,7 +483,7 @@ static struct measure_options with_defaults(const struct measure *m,
                                             const struct measure_options *options)
 {
     struct measure_options full = *options;
-    /* Whoever limits one of the two does not want to run into the other. */
+    /* A user that limits one of the two does not want to run into the other. */
     if (full.jobs == 0)
         full.jobs = options->seconds == 0 ? m->jobs : UINT64_MAX;
     if (full.seconds == 0)

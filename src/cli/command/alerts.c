@@ -17,8 +17,8 @@ static const struct view_field fields[] = {
 
 static const struct listing listing = {
     .opts = {"alerts", "[options]",
-             "Lists what somebody should know about, newest first: jobs that failed for good,\n"
-             "workers that vanished, what keeps failing, queues that are old or long.",
+             "Lists events that need attention, newest first: jobs that failed for good,\n"
+             "workers that vanished, targets that keep failing, queues that are old or long.",
              table, COUNT_OF(table)},
     .path = "/alerts",
     .key = "alerts",

@@ -304,8 +304,9 @@ static enum rc check(const struct cli *cli, const struct apply_args *args, struc
     if (args->set[0] == '\0' || strlen(args->set) > SET_BYTES_MAX)
         return err_set(err, RC_INVALID, "--set must have 1 to %d bytes", SET_BYTES_MAX);
     if (args->prune && !args->yes && !args->dry_run && (from_stdin || !isatty(STDIN_FILENO)))
-        return err_set(err, RC_INVALID,
-                       "--prune asks before it cancels, and here nobody can answer: add --yes");
+        return err_set(
+            err, RC_INVALID,
+            "--prune asks before it cancels, and there is no terminal to ask on: add --yes");
     return RC_OK;
 }
 

@@ -27,10 +27,10 @@ static const struct view_field fields[] = {
 static const struct listing listing = {
     .opts =
         {"queues", "[options]   or   belfry queues pause|resume|delete NAME, limit NAME N|none",
-         "Lists queues: what waits in them, what runs, and what somebody decided about them.\n"
+         "Lists queues: executions that wait and run, pauses and limits.\n"
          "`pause` keeps everything in a queue from starting until `resume`, while what runs goes\n"
          "on and jobs are still taken. `limit` says how many run at once, at most. `delete` forgets\n"
-         "one that has neither unfinished jobs nor dead letters, and what was decided about it.",
+         "one that has neither unfinished jobs nor dead letters, with its pause and its limit.",
          table, COUNT_OF(table)},
     .path = "/queues",
     .key = "queues",

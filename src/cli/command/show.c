@@ -75,6 +75,7 @@ static const struct view_field execution_lines[] = {
     LINE("lost", VIEW_COUNT, "lost_count"),
     LINE("returned", VIEW_COUNT, "returned_count"),
     LINE("sla broken", VIEW_TEXT, "sla.broken"),
+    LINE("sla expected exceeded", VIEW_TEXT, "sla.exceeded_expected"),
     LINE("sla extended", VIEW_DURATION, "sla.extended_ms"),
     LINE("error", VIEW_WHY, ""),
     LINE("result", VIEW_JSON, "result"),

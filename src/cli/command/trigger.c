@@ -5,6 +5,7 @@
 
 struct trigger_args {
     struct cli_common common;
+    const char *payload;
     bool wait;
     struct many_args many;
 };
@@ -13,6 +14,7 @@ struct trigger_args {
 static const struct opt table[] = {
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
     MANY_OPTS(AT(many)),
+    {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "run with this; of jobs that recur"},
     CLI_COMMON_OPTS,
 };
 
@@ -26,12 +28,14 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
 {
     const struct trigger_args *args = arg;
     struct cli_target target;
+    struct str body;
     if (many_is_meant(&args->many))
         return many_act(cli, "trigger", false, &args->many, err);
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
-    return follow_new(cli, path, STR(""), args->wait, err);
+    TRY(follow_retry_body(cli, args->payload, &body, err));
+    return follow_new(cli, path, body, args->wait, err);
 }
 
 int trigger_command(int argc, char **argv)

@@ -237,18 +237,32 @@ static void decide_workers(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
+/* What is zero goes without saying, but that the queue is there is said once. */
 static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
                         size_t *len)
 {
     struct str name = arena_str(cmd->arena, q->name);
-    for (uint32_t i = 1; i < JOB_STATES; i++)
+    for (uint32_t i = 1; i < JOB_STATES; i++) {
+        if (q->now.jobs[i] == 0 && i != JOB_ACTIVE)
+            continue;
         counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->now.jobs[i], 0};
-    for (uint32_t i = 1; i < EXEC_STATES; i++)
-        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->now.execs[i], 0};
+    }
+    for (uint32_t i = 1; i < EXEC_STATES; i++) {
+        if (q->now.execs[i] != 0)
+            counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->now.execs[i], 0};
+    }
     for (uint32_t i = 1; i < EXEC_STATES; i++) {
         if (q->now.letters[i] != 0)
             counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->now.letters[i], 0};
     }
+}
+
+static void note_age(const struct engine *e, struct command *cmd, const struct queue *q,
+                     struct queue_age *ages, size_t *len)
+{
+    int64_t waited_ms = queue_head_waited_ms(e, q);
+    if (waited_ms > 0)
+        ages[(*len)++] = (struct queue_age){arena_str(cmd->arena, q->name), waited_ms};
 }
 
 static void decide_stats(struct engine *e, struct command *cmd)
@@ -256,13 +270,18 @@ static void decide_stats(struct engine *e, struct command *cmd)
     struct stats_view *stats = &cmd->reply.stats;
     struct counter *counters = ARENA_ARRAY(
         cmd->arena, struct counter, (e->queues.by_name.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
+    struct queue_age *ages = ARENA_ARRAY(cmd->arena, struct queue_age, e->queues.by_name.len + 1);
     *stats = (struct stats_view){.counters = counters,
+                                 .ages = ages,
                                  .in_memory = e->execs.len,
                                  .mail_waiting = left_waiting(&e->inbox.left),
                                  .mail_unknown = e->inbox.left.strange};
     for (size_t i = 0; i < e->queues.by_name.cap; i++) {
-        if (e->queues.by_name.slots[i].value != NULL)
-            count_queue(cmd, e->queues.by_name.slots[i].value, counters, &stats->counter_count);
+        const struct queue *q = e->queues.by_name.slots[i].value;
+        if (q == NULL)
+            continue;
+        count_queue(cmd, q, counters, &stats->counter_count);
+        note_age(e, cmd, q, ages, &stats->age_count);
     }
     count_queue(cmd, &e->queues.forgotten, counters, &stats->counter_count);
     MAP_EACH(&e->workers, slot)

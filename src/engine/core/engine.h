@@ -76,7 +76,9 @@ struct engine_options {
     enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err);
     void *rules_arg; /* of all three */
-    /* For whoever reads submissions: the largest payload and document; 0: no limit. */
+    /* For whoever reads submissions: the timeout of those that say none (0: none), the largest
+     * payload and document (0: no limit). */
+    int64_t timeout_default_ms;
     size_t payload_bytes_max;
     size_t document_bytes_max;
 };

@@ -100,6 +100,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .token = x->v.lease.token,
         .log_seq = log_seq,
         .event = event,
+        .waited_ms = event == EV_LEASE && x->v.ready_ms > 0 ? e->now_ms - x->v.ready_ms : 0,
         .state = x->v.state,
         .queue = x->job->v.def->rules.queue->name,
     };

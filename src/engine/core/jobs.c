@@ -234,6 +234,15 @@ void decide_resume(struct engine *e, struct command *cmd)
     reply_job(e, cmd, job);
 }
 
+/* Of its own; without one it runs with its job's, whatever that is by then. */
+static void give_payload(struct engine *e, struct exec *x, struct str payload)
+{
+    if (payload.len == 0)
+        return;
+    x->own_payload = true;
+    touch_exec(e, x)->payload = payload;
+}
+
 static bool waits_for_others(const struct job *job)
 {
     LIST_EACH(&job->execs, node)
@@ -247,6 +256,11 @@ static bool waits_for_others(const struct job *job)
 static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = slot_ahead(job);
+    if (cmd->target.payload.len > 0) {
+        command_fail(e, cmd, RC_CONFLICT,
+                     "the job runs once, with its own payload: change that, then trigger it");
+        return;
+    }
     if (x == NULL) {
         command_fail(e, cmd, RC_CONFLICT, "%s",
                      waits_for_others(job) ? "the job waits for other jobs to end"
@@ -257,6 +271,15 @@ static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
               &(struct move){.event = EV_DUE,
                              .actor = cmd->actor,
                              .reason = STR("somebody asked for it now")});
+    reply_exec(e, cmd, x);
+}
+
+/* A run more, beside those that are planned. */
+static void trigger_slot(struct engine *e, struct command *cmd, struct job *job)
+{
+    struct exec *x = slot_trigger(e, job, NULL, cmd->actor, STR("somebody asked for it now"));
+    if (!PLANTED(trigger_forgets_payload))
+        give_payload(e, x, cmd->target.payload);
     reply_exec(e, cmd, x);
 }
 
@@ -273,8 +296,7 @@ void decide_trigger(struct engine *e, struct command *cmd)
     else if (other != NULL)
         overlaps(e, cmd, other);
     else
-        reply_exec(e, cmd,
-                   slot_trigger(e, job, NULL, cmd->actor, STR("somebody asked for it now")));
+        trigger_slot(e, cmd, job);
 }
 
 /* ---- run again */
@@ -337,16 +359,11 @@ static void keep_claims(struct engine *e, const struct job *job)
     e->turn.released.len = kept;
 }
 
-/* It runs with what somebody gave it, or with what the run had that it repeats; else with its
- * job's, whatever that is by then. */
-static void give_payload(struct engine *e, const struct command *cmd, struct exec *x)
+/* It runs with what somebody gave it, or with what the run had that it repeats. */
+static void give_payload_again(struct engine *e, const struct command *cmd, struct exec *x)
 {
     const struct exec_rec *again = cmd->questions[0].answer.exec;
-    struct str payload = cmd->target.payload.len > 0 ? cmd->target.payload : again->payload;
-    if (payload.len == 0)
-        return;
-    x->own_payload = true;
-    touch_exec(e, x)->payload = payload;
+    give_payload(e, x, cmd->target.payload.len > 0 ? cmd->target.payload : again->payload);
 }
 
 static struct str why_again(const struct command *cmd)
@@ -365,7 +382,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, why_again(cmd));
     job->v.last_exec = x->id;
-    give_payload(e, cmd, x);
+    give_payload_again(e, cmd, x);
     exec_created(e, x, cmd->actor, why_again(cmd));
     keep_claims(e, job);
     take_letter(e, cmd);
@@ -402,7 +419,7 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
     else {
         take_letter(e, cmd);
         struct exec *x = slot_trigger(e, job, a->exec, cmd->actor, why_again(cmd));
-        give_payload(e, cmd, x);
+        give_payload_again(e, cmd, x);
         reply_exec(e, cmd, x);
     }
 }

@@ -201,6 +201,26 @@ TEST(a_slot_can_be_run_again_with_another_payload)
     assert_int_equal(rec->slot_ms, ((struct exec_rec *)map_get(&s->w.table.history, id))->slot_ms);
 }
 
+TEST(a_run_that_is_asked_for_with_a_payload_has_that)
+{
+    STAGE(s);
+    const struct submission *job = SUBMIT(&s->w, .every_ms = HOUR_MS);
+    const struct submission *once =
+        SUBMIT(&s->w, .when = WHEN_AT, .when_ms = s->w.now_ms + HOUR_MS);
+    world_turn(&s->w);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t id = i == 0 ? job->job_id : once->job_id;
+        struct asked *asked = ask_about(&s->w, CMD_TRIGGER_JOB, id);
+        asked->cmd.target.payload = STR("[5]");
+        world_turn(&s->w);
+        assert_int_equal(asked->cmd.reply.rc, i == 0 ? RC_OK : RC_CONFLICT);
+        if (i > 0)
+            continue;
+        const struct exec_rec *rec = map_get(&s->w.table.live, asked->cmd.reply.exec_id);
+        assert_true(rec->own_payload && str_eq(rec->payload, STR("[5]")));
+    }
+}
+
 TEST(only_a_letter_can_be_retried_as_one)
 {
     STAGE(s);

@@ -408,8 +408,11 @@ void make_delta(struct engine *e)
     }
     for (size_t i = 0, at = 0; i < e->turn.touched.len; i++) {
         const struct touched *t = e->turn.touched.items[i];
-        if (t->durable && t->thing == THING_EXEC)
-            join_ends(e, t, &room.execs[at++]);
+        if (!t->durable || t->thing != THING_EXEC)
+            continue;
+        struct exec_change *change = &room.execs[at++];
+        join_ends(e, t, change);
+        assert(exec_change_holds(change));
     }
     take_collected(e, d);
     add_letters(e, d);

@@ -133,6 +133,10 @@ static void add_sla(struct rows *rows, const struct exec *x, struct tally row)
     row.bucket = x->v.sla_marks & SLA_BROKEN ? TALLY_SLA_BROKEN : TALLY_SLA_MET;
     row.sum_ms = x->v.finished_ms > since_ms ? (uint64_t)(x->v.finished_ms - since_ms) : 0;
     add_row(rows, &row);
+    if ((x->v.sla_marks & (SLA_EXCEEDED | SLA_COUNTED)) == 0)
+        return; /* it began before that was marked */
+    row.bucket = x->v.sla_marks & SLA_EXCEEDED ? TALLY_SLA_EXCEEDED : TALLY_SLA_EXPECTED;
+    add_row(rows, &row);
 }
 
 static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, struct tally row)
@@ -189,15 +193,19 @@ static void add_overrun(struct engine *e, struct rows *rows, const struct sla_ev
     const struct job *job = map_get(&e->jobs, event->job_id);
     if (event->kind != SLA_EVENT_END || job == NULL || job->v.def->schedule == NULL)
         return;
-    add_row(rows, &(struct tally){
-                      .scope = TALLY_SLA,
-                      .key = key_of(e, job->id),
-                      .hour = event->at_ms / TALLY_HOUR_MS,
-                      .end = EXEC_COMPLETED, /* of an attempt, however it ended */
-                      .bucket = TALLY_SLA_OVERRUN,
-                      .count = 1,
-                      .sum_ms = (uint64_t)sla_event_overrun_ms(event),
-                  });
+    struct tally row = {
+        .scope = TALLY_SLA,
+        .key = key_of(e, job->id),
+        .hour = event->at_ms / TALLY_HOUR_MS,
+        .end = EXEC_COMPLETED, /* of an attempt, however it ended */
+        .bucket = TALLY_SLA_OVERRUN,
+        .count = 1,
+        .sum_ms = (uint64_t)sla_event_overrun_ms(event),
+    };
+    add_row(rows, &row);
+    row.bucket = TALLY_SLA_PERCENT;
+    row.sum_ms = (uint64_t)sla_event_violation_bp(event);
+    add_row(rows, &row);
 }
 
 void tally_seal(struct engine *e)

@@ -117,6 +117,28 @@ TEST(a_job_that_recurs_counts_how_it_stands_to_its_sla)
     assert_int_equal(sla_of(&w, TALLY_SLA_OVERRUN, &ms), 1);
     assert_int_equal(ms, 700);
     assert_int_equal(sla_of(&w, TALLY_SLA_MET, &ms), 0);
+    assert_int_equal(sla_of(&w, TALLY_SLA_PERCENT, &ms), 1);
+    assert_int_equal(ms, 7000);
+    assert_int_equal(sla_of(&w, TALLY_SLA_EXPECTED, &ms), 1); /* nothing was expected */
+}
+
+TEST(a_job_that_recurs_counts_what_took_longer_than_expected)
+{
+    WORLD(w);
+    uint64_t ms;
+    SUBMIT(&w, .every_ms = HOUR_MS, .sla = {.expected_ms = 1000});
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    struct fake f = HIRE(&w, .slots = 1);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, 1500);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(sla_of(&w, TALLY_SLA_EXCEEDED, &ms), 1);
+    assert_int_equal(sla_of(&w, TALLY_SLA_EXPECTED, &ms), 0);
+    assert_int_equal(sla_of(&w, TALLY_SLA_BROKEN, &ms), 1); /* there is no max */
+    assert_int_equal(sla_of(&w, TALLY_SLA_PERCENT, &ms), 1);
+    assert_int_equal(ms, 5000);
 }
 
 TEST(a_job_that_runs_once_has_no_numbers_of_its_own)

@@ -28,6 +28,44 @@
 #include <stddef.h>
 #include <string.h>
 
+/* ---- what holds of a thing when a turn has ended, one way or the other
+ *
+ * The places that a thing has follow from its values. Each check looks at one thing that the turn
+ * touched, and walks nothing. */
+
+static void check_exec(const struct exec *x)
+{
+    bool leased = exec_is_leased(x->v.state);
+    assert(x->v.lease.held == leased);
+    assert(list_linked(&x->on_worker) == leased);
+    assert(heap_holds(&x->term.node) == (leased || exec_has_permits(x)));
+    assert(!exec_is_final(x->v.state) || !heap_holds(&x->ready));
+}
+
+/* Only parked workers wait for work of their class. */
+static void check_worker(const struct worker *w)
+{
+    assert(list_empty(&w->leases) == (w->busy == 0));
+    assert(!list_linked(&w->waiting) || w->v.parked != NULL);
+}
+
+static void check_limit(const struct limit *limit)
+{
+    assert(limit->lent <= limit->held);
+    assert(!limit->v.shut || limit->v.gone || heap_holds(&limit->wake));
+    assert(list_empty(&limit->bars) || limit->members > 0);
+}
+
+static void check_queue(const struct queue *q)
+{
+    assert(q->lent <= q->held);
+}
+
+static void check_edge(const struct edge *edge)
+{
+    assert(edge->v.state != DEPENDENCY_WAITING || edge->exec == NULL || edge->exec->waits_for > 0);
+}
+
 /* ---- undo of one thing: its old values are put back, and it takes the places that follow */
 
 static void undo_exec(struct engine *e, struct touched *t)
@@ -42,6 +80,7 @@ static void undo_exec(struct engine *e, struct touched *t)
         exec_set(e, x, &t->before.exec);
         if (!x->v.recharged)
             charge_drop(e, x);
+        check_exec(x);
     }
 }
 
@@ -57,6 +96,7 @@ static void undo_worker(struct engine *e, struct touched *t)
         worker_free(e, w);
     } else {
         worker_place(e, w);
+        check_worker(w);
     }
 }
 
@@ -73,12 +113,14 @@ static void undo_job(struct engine *e, struct touched *t)
 static void undo_queue(struct engine *e, struct touched *t)
 {
     queue_set(e, t->queue, &t->before.queue);
+    check_queue(t->queue);
     queue_undone(e, t->queue);
 }
 
 static void undo_limit(struct engine *e, struct touched *t)
 {
     ready_limit(&e->ready, t->limit, &t->before.limit);
+    check_limit(t->limit);
     if (limit_is_idle(t->limit))
         limit_free(&e->ready.limits, t->limit);
 }
@@ -132,6 +174,7 @@ static void commit_operation(struct engine *e, struct touched *t)
 static void commit_edge(struct engine *e, struct touched *t)
 {
     struct edge *edge = t->edge;
+    check_edge(edge);
     if (edge->v.state != DEPENDENCY_WAITING && edge->v.state != DEPENDENCY_PER_SLOT)
         edge_free(e, edge);
 }
@@ -139,6 +182,7 @@ static void commit_edge(struct engine *e, struct touched *t)
 static void commit_exec(struct engine *e, struct touched *t)
 {
     struct exec *x = t->exec;
+    check_exec(x);
     if (!x->v.recharged)
         charge_drop(e, x);
     if (exec_is_final(x->v.state))
@@ -151,11 +195,13 @@ static void commit_exec(struct engine *e, struct touched *t)
 
 static void commit_queue(struct engine *e, struct touched *t)
 {
+    check_queue(t->queue);
     queue_commit(e, t->queue);
 }
 
 static void commit_worker(struct engine *e, struct touched *t)
 {
+    check_worker(t->worker);
     if (t->worker->v.gone)
         worker_free(e, t->worker);
 }
@@ -172,6 +218,7 @@ static void commit_job(struct engine *e, struct touched *t)
 static void commit_limit(struct engine *e, struct touched *t)
 {
     struct limit *limit = t->limit;
+    check_limit(limit);
     if (limit->v.gone || limit_is_idle(limit))
         limit_free(&e->ready.limits, limit);
 }
@@ -448,8 +495,10 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
         zones_renewed(e);
         e->slept = false;
     }
-    if (!delta_is_empty(&e->turn.delta))
+    if (!delta_is_empty(&e->turn.delta)) {
+        assert(e->turn.delta.turn > e->newest.turn);
         e->newest.turn = e->turn.delta.turn;
+    }
     alerts_commit(e);
     mail_commit(e);
     commit_counters(e);

@@ -88,6 +88,7 @@ void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 
 void queue_lend(struct engine *e, struct queue *q, int by)
 {
+    assert(by >= 0 || (q->lent >= (uint32_t)-by && q->held >= (uint32_t)-by));
     q->held += (uint32_t)by;
     q->lent += (uint32_t)by;
     if (q->v.concurrency > 0)
@@ -203,6 +204,24 @@ int64_t queue_waited_ms(const struct engine *e, const struct queue *q)
             int64_t since_ms = oldest_in(CONTAINER_OF(track, struct track, sibling));
             if (since_ms > 0 && e->now_ms - since_ms > waited_ms)
                 waited_ms = e->now_ms - since_ms;
+        }
+    }
+    return waited_ms;
+}
+
+int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q)
+{
+    int64_t waited_ms = 0;
+    LIST_EACH(&q->lanes, lane)
+    {
+        LIST_EACH(&CONTAINER_OF(lane, struct lane, sibling)->tracks, node)
+        {
+            const struct track *track = CONTAINER_OF(node, struct track, sibling);
+            if (track->heap.len == 0)
+                continue;
+            const struct exec *x = CONTAINER_OF(track->heap.items[0].node, struct exec, ready);
+            if (e->now_ms - x->v.ready_ms > waited_ms)
+                waited_ms = e->now_ms - x->v.ready_ms;
         }
     }
     return waited_ms;

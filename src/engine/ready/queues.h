@@ -81,6 +81,9 @@ void rate_wake(struct engine *e, struct limit *limit);
 struct queue_rec queue_record(const struct queue *q);
 /* How long the oldest ready execution has waited; 0: none is ready. */
 int64_t queue_waited_ms(const struct engine *e, const struct queue *q);
+/* The same of those that are first in their tracks: where priorities differ another may be older,
+ * but it takes no longer however much is ready. */
+int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
 /* The queue has settings, or has had a job. */

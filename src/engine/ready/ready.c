@@ -334,6 +334,7 @@ void ready_release(struct ready *r, struct track *track)
 
 void ready_lend(struct ready *r, struct limit *limit, int by)
 {
+    assert(by >= 0 || limit->lent >= (uint32_t)-by);
     limit->lent += (uint32_t)by;
     for (; by > 0; by--)
         count_lease(r, limit, limit->held + 1);
@@ -455,6 +456,7 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
 {
     bool was_best = heap_min(&track->heap)->node == node;
     heap_remove(&track->heap, node);
+    assert(r->len > 0);
     r->len--;
     if (track->heap.len == 0)
         bars_wait(track, false);

@@ -4,7 +4,7 @@
  * it is over. So the time in which it is held has one beginning and one end, and what comes back to
  * its queue after a lost lease need not ask for a key that somebody else may have by then.
  *
- * After success a key may be kept for a while. Nobody holds it then: the claim has an end, and its
+ * After success a key may be kept for a while. No job holds it then: the claim has an end, and its
  * note says what a submission that meets it is told (kept_note), so the job itself may be forgotten
  * by then and any server may decide. The store sees to it that no two of them decide at once
  * (ASK_CLAIM).

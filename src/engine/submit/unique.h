@@ -21,7 +21,7 @@ void unique_ask_holder(struct engine *e, struct command *cmd, struct unique_aske
  * RC_CONFLICT: it is not, and its holder cannot be found either. */
 enum rc unique_find(struct engine *e, const struct unique_rule *rule,
                     const struct unique_asked *asked, struct exec **ret_holder, struct err *err);
-/* Nobody holds the key, but it is kept after the success of another job. */
+/* No job holds the key, but it is kept after the success of another job. */
 bool unique_is_kept(const struct engine *e, const struct unique_rule *rule,
                     const struct unique_asked *asked, struct unique_kept *ret_kept);
 /* Decides a submission whose key is kept: RC_OK with item->existing, RC_OK without when it takes

@@ -111,8 +111,10 @@ struct str sla_error(struct engine *e, const struct exec *x)
 
 static uint8_t marks_after(const struct exec *x, enum sla_event_kind kind, bool ending)
 {
-    if (kind == SLA_EVENT_WARNING)
-        return x->v.sla_marks | SLA_WARNED;
+    if (kind == SLA_EVENT_WARNING) {
+        bool decides = x->job->v.def->rules.sla.max_ms == 0;
+        return (uint8_t)(x->v.sla_marks | SLA_WARNED | SLA_EXCEEDED | (decides ? SLA_BROKEN : 0));
+    }
     bool stop = x->job->v.def->rules.sla.policy == SLA_STRICT && !ending;
     return (uint8_t)(x->v.sla_marks | SLA_VIOLATED | SLA_BROKEN | (stop ? SLA_STOP : 0));
 }
@@ -145,6 +147,8 @@ void sla_begin(const struct engine *e, const struct exec *x, struct exec_values 
 {
     if (!sla_is_set(&x->job->v.def->rules.sla))
         return;
+    if (x->v.lease.token == 0)
+        to->sla_marks |= SLA_COUNTED;
     if (to->sla_since_ms == 0)
         to->sla_since_ms = e->now_ms > 0 ? e->now_ms : 1;
     else if (PLANTED(sla_lost_with_moved_lease))
@@ -161,14 +165,17 @@ void sla_end(struct engine *e, struct exec *x)
             break;
         reach(e, x, kind, true);
     }
-    if ((x->v.sla_marks & SLA_VIOLATED) && sla_is_set(&x->job->v.def->rules.sla))
+    const struct sla *sla = &x->job->v.def->rules.sla;
+    unsigned violation = sla->max_ms > 0 ? SLA_VIOLATED : SLA_VIOLATED | SLA_WARNED;
+    if ((x->v.sla_marks & violation) != 0 && sla_is_set(sla))
         add_event(e, x, SLA_EVENT_END);
 }
 
 void sla_reset(struct exec_values *to)
 {
     to->sla_since_ms = 0;
-    to->sla_marks &= SLA_BROKEN;
+    to->sla_marks &=
+        SLA_BROKEN | SLA_COUNTED | (PLANTED(sla_exceeded_forgotten) ? 0 : SLA_EXCEEDED);
 }
 
 /* ---- more time */

@@ -129,7 +129,7 @@ TEST(a_run_in_time_leaves_nothing_but_its_clock)
     const struct exec_rec *x = map_get(&s->w.table.history, s->job->exec_id);
     assert_int_equal(s->w.table.sla_events.len, 0);
     assert_int_equal(x->sla_since_ms, s->began_ms);
-    assert_int_equal(x->sla_marks, 0);
+    assert_int_equal(x->sla_marks, SLA_COUNTED); /* none was exceeded, and that is known */
 }
 
 TEST(a_job_may_have_one_of_both)
@@ -144,6 +144,50 @@ TEST(a_job_may_have_one_of_both)
     assert_int_equal(newest(s)->kind, SLA_EVENT_VIOLATION);
     assert_int_equal(t->w.table.sla_events.len, 1);
     assert_int_equal(newest(t)->kind, SLA_EVENT_WARNING);
+}
+
+static uint32_t marks_of(const struct stage *s)
+{
+    const struct exec_rec *x = map_get(&s->w.table.history, s->job->exec_id);
+    return x->sla_marks & (SLA_BROKEN | SLA_EXCEEDED | SLA_COUNTED);
+}
+
+TEST(without_max_expected_decides_about_a_violation)
+{
+    CLEANUP(stage_free)
+    struct stage *s = stage_new((struct wish){.sla = {.expected_ms = EXPECTED_MS}});
+    go_on(s, EXPECTED_MS + EXPECTED_MS / 4);
+    assert_int_equal(alerts(s, ALERT_SLA_WARNING, ALERT_WARNING), 1);
+    assert_true(sla_event_is_violation(newest(s)));
+    report(s, OUTCOME_SUCCEEDED);
+    assert_int_equal(newest(s)->kind, SLA_EVENT_END);
+    assert_int_equal(sla_event_overrun_ms(newest(s)), EXPECTED_MS / 4);
+    assert_int_equal(sla_event_violation_bp(newest(s)), 2500);
+    assert_int_equal(marks_of(s), SLA_BROKEN | SLA_EXCEEDED | SLA_COUNTED);
+    assert_int_equal(alerts(s, ALERT_SLA_VIOLATED, ALERT_CRITICAL), 0);
+}
+
+TEST(with_max_expected_is_exceeded_and_not_violated)
+{
+    STAGE(s, SLA_FLEXIBLE);
+    go_on(s, EXPECTED_MS);
+    assert_false(sla_event_is_violation(newest(s)));
+    report(s, OUTCOME_SUCCEEDED);
+    assert_int_equal(told(s, SLA_EVENT_END), 0);
+    assert_int_equal(marks_of(s), SLA_EXCEEDED | SLA_COUNTED);
+}
+
+TEST(what_was_exceeded_stays_marked_through_a_retry_and_a_restart)
+{
+    STAGE(s, SLA_FLEXIBLE, .retries = 1, .retry_ms = 1000);
+    go_on(s, EXPECTED_MS);
+    report(s, OUTCOME_FAILED);
+    world_restart(&s->w);
+    world_pass(&s->w, 1000);
+    s->f = HIRE(&s->w);
+    s->lease = fake_start(&s->w, &s->f);
+    report(s, OUTCOME_SUCCEEDED);
+    assert_int_equal(marks_of(s), SLA_EXCEEDED | SLA_COUNTED);
 }
 
 TEST(warning_only_is_never_critical)
@@ -182,7 +226,7 @@ TEST(strict_stops_the_run_and_tries_again)
     const struct exec_rec *x = map_get(&s->w.table.live, s->job->exec_id);
     assert_int_equal(x->attempts, 1);
     assert_int_equal(x->sla_since_ms, 0);
-    assert_int_equal(x->sla_marks, SLA_BROKEN);
+    assert_int_equal(x->sla_marks, SLA_BROKEN | SLA_EXCEEDED | SLA_COUNTED);
 }
 
 TEST(a_second_attempt_has_a_clock_of_its_own)

@@ -263,7 +263,7 @@ static void begin(struct engine *e)
         alert_clock(e, about(e));
 }
 
-/* As long as what comes due, too, when that is short: somebody looks for the one that cannot be
+/* As long as what comes due, too, when that is short: the turn looks for the one that cannot be
  * kept. */
 static size_t page_max(const struct engine *e)
 {

@@ -13,7 +13,7 @@
 /* Kept by number: append only. A server leaves rows of kinds it does not know for one that does. */
 enum inbox_kind {
     /* From a user's own SQL transaction; to any bucket. */
-    INBOX_SUBMIT = 1, /* body: a job as POST /jobs takes it; name: its team; actor: who */
+    INBOX_SUBMIT = 1, /* body: a job as POST /jobs takes it; name: its team; actor: its submitter */
     INBOX_CANCEL,     /* about: a job, wherever it is; actor: who; body: why */
 
     /* Jobs that wait for jobs elsewhere. */
@@ -28,7 +28,7 @@ enum inbox_kind {
     INBOX_FREE,  /* to the home of a key (name): the execution (from) needs it no more */
     INBOX_KEEP,  /* to a partition: who has started anew has these (body), and no others */
 
-    INBOX_FORGET, /* to a partition: somebody (actor) has deleted the queue (name) */
+    INBOX_FORGET, /* to a partition: the actor has deleted the queue (name) */
 
     INBOX_OPERATE, /* to a partition: the operation (about) has a part there, and this one (body) */
     INBOX_STOP,    /* to a partition: the operation (about) is cancelled */

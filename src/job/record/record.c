@@ -1,4 +1,5 @@
 #include "job/record/record.h"
+#include "job/state.h"
 
 #include <assert.h>
 
@@ -25,6 +26,21 @@ struct str outcome_name(enum outcome outcome)
 {
     assert(outcome < OUTCOMES);
     return outcome_names[outcome];
+}
+
+bool exec_change_holds(const struct exec_change *change)
+{
+    const struct exec_rec *exec = &change->exec;
+    const struct job_change *job = change->ends_job;
+    const struct attempt_rec *attempt = change->ends_attempt;
+    bool ends = change->kind == CHANGE_FINISH || change->kind == CHANGE_RECORD;
+    if (exec->id == 0 || exec->job_id == 0 || exec_is_final(exec->state) != ends)
+        return false;
+    if (change->kind != CHANGE_FINISH)
+        return job == NULL && attempt == NULL;
+    return (job == NULL || (job->with_exec && job->job.id == exec->job_id)) &&
+           (attempt == NULL ||
+            (attempt->with_exec && attempt->exec_id == exec->id && attempt->token == exec->token));
 }
 
 bool outcome_parse(struct str name, enum outcome *ret_outcome)

@@ -265,6 +265,11 @@ struct exec_change {
         *ends_attempt; /* with the execution's token, told for the first time */
 };
 
+/* True when the change keeps the promises of its kind: it has its ids, its state is final exactly
+ * where the kind ends the execution, and what ended with it is of the same job and the same lease.
+ * The engine asserts it of each change that it hands out. */
+bool exec_change_holds(const struct exec_change *change);
+
 struct worker_change {
     bool forget; /* only the id counts */
     struct worker_rec worker;

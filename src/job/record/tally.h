@@ -23,9 +23,12 @@ enum tally_scope {
 
 /* The events that a row of TALLY_SLA counts. Kept by number: append only. */
 enum tally_sla {
-    TALLY_SLA_MET,     /* executions that had an SLA and kept it, and how long they took */
-    TALLY_SLA_BROKEN,  /* those that did not */
-    TALLY_SLA_OVERRUN, /* attempts that took longer than they may, and by how much */
+    TALLY_SLA_MET,      /* executions that had an SLA and kept it, and how long they took */
+    TALLY_SLA_BROKEN,   /* those that did not: SLA_BROKEN */
+    TALLY_SLA_OVERRUN,  /* attempts that took longer than they may, and by how much */
+    TALLY_SLA_EXCEEDED, /* executions that took longer than expected, in whatever attempt; … */
+    TALLY_SLA_EXPECTED, /* … and those that did not. Older rows have neither */
+    TALLY_SLA_PERCENT,  /* as TALLY_SLA_OVERRUN, in hundredths of a percent of the limit: the sum */
     TALLY_SLA_KINDS
 };
 

@@ -12,7 +12,7 @@ static bool take_clock(struct str *rest, int64_t *local_s)
     if (!str_take_digits(rest, 2, &hour) || !str_take_digits(rest, 2, &minute) ||
         !str_take_digits(rest, 2, &second))
         return false;
-    second = second == 60 ? 59 : second; /* a leap second; nobody counts them here */
+    second = second == 60 ? 59 : second; /* a leap second; they are not counted here */
     *local_s += (int64_t)hour * 3600 + minute * 60 + second;
     return hour < 24 && minute < 60 && second < 60;
 }

@@ -43,7 +43,7 @@ static bool take_number(struct str *rest, int min, int max, int *ret_value)
     return true;
 }
 
-/* "CET", or "<+0330>" when it is not made of letters. Nobody here needs it. */
+/* "CET", or "<+0330>" when it is not made of letters. Nothing here needs it. */
 static bool take_name(struct str *rest)
 {
     size_t len = 0;

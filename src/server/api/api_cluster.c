@@ -1,4 +1,5 @@
-/* api_cluster.c - the servers that share a store: who is there, who owns what since when. */
+/* api_cluster.c - the servers that share a store: which are there, and what each owns since
+ * when. */
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/cluster/membership.h"

@@ -1,9 +1,10 @@
 /* api_edit.c - PATCH of a job, PUT by its name, and the way back to a version that it had.
  *
  * The job is read, what it would become is made of that, and the turn takes it only when the job
- * still has the version that was read: no change of somebody else is lost. Whoever named a version
- * (If-Match) is told that it is old (412); for others the job is read again. A PUT that finds no
- * unfinished job of its name submits one, and the claim on the name decides who is first. */
+ * still has the version that was read: no change by another caller is lost. A caller that named a
+ * version (If-Match) is told that it is old (412); for others the job is read again. A PUT that
+ * finds no unfinished job of its name submits one, and the claim on the name decides who is
+ * first. */
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_document.h"
@@ -280,7 +281,7 @@ static void answer_created(struct request *r)
     if (rc == RC_CONFLICT && call->must_not_exist) {
         request_problem(r, 412, "%s", why);
     } else if (rc == RC_CONFLICT && call->tries < NAME_TRIES_MAX) {
-        read_again(r); /* somebody was faster: it is there to be replaced */
+        read_again(r); /* another call was faster: it is there to be replaced */
     } else if (rc != RC_OK) {
         request_fail(r, rc, why);
     } else {

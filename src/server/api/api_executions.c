@@ -104,12 +104,19 @@ static bool read_edit(struct request *r)
     return true;
 }
 
+/* Sends it, when the body could be read; that is what its key stands for, as it was meant. */
+static void run_once(struct request *r, request_step *done)
+{
+    if (!request_target(r) || !read_edit(r))
+        return;
+    r->cmd.once = idempotency_of_call(r);
+    request_to_turn(r, done);
+}
+
 /* Of an execution, or of one that is a dead letter. */
 void api_retry(struct request *r)
 {
-    r->cmd.once = idempotency_of_call(r);
-    if (request_target(r) && read_edit(r))
-        request_to_turn(r, answer_retried);
+    run_once(r, answer_retried);
 }
 
 static void answer_triggered(struct request *r)
@@ -121,9 +128,7 @@ static void answer_triggered(struct request *r)
 
 void api_job_trigger(struct request *r)
 {
-    r->cmd.once = idempotency_of_call(r);
-    if (request_target(r))
-        request_to_turn(r, answer_triggered);
+    run_once(r, answer_triggered);
 }
 
 /* ---- who may go on */

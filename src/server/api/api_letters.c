@@ -151,7 +151,7 @@ void api_letters(struct request *r)
     if (errors.count > 0)
         request_fail_fields(r, &errors);
     else if (r->list.want_total)
-        request_to_turn_as(r, CMD_STATS, count_then_look);
+        request_to_board(r, count_then_look);
     else
         request_to_query(r, look_letters);
 }

@@ -139,12 +139,12 @@ static bool is_counted(const struct filter *f)
     return filter_is_empty(&rest);
 }
 
-static void add_totals(struct request *r, const struct stats_view *stats)
+static void add_totals(struct request *r, const struct stats_view *stats, int64_t as_of_ms)
 {
     const struct list_kind *kind = r->own;
     const struct filter *f = &r->list.filter;
     r->list.total = 0;
-    r->list.as_of_ms = clock_wall_ms();
+    r->list.as_of_ms = as_of_ms;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
     r->list.total_is_estimate = !is_counted(f) || (f->queue.len > 0 && has_forgotten(stats, kind));
@@ -152,7 +152,7 @@ static void add_totals(struct request *r, const struct stats_view *stats)
 
 static void count_then_look(struct request *r)
 {
-    add_totals(r, &r->cmd.reply.stats);
+    add_totals(r, &r->cmd.reply.stats, r->cmd.reply.at_ms);
     request_to_query(r, look_list);
 }
 
@@ -165,7 +165,7 @@ static void count_and_look(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     stats.counters = counters;
-    add_totals(r, &stats);
+    add_totals(r, &stats, clock_wall_ms());
     look_list(r, reader);
 }
 
@@ -318,7 +318,7 @@ static void list_things(struct request *r, struct list_kind *kind)
     if (r->list.want_total && r->server->membership != NULL)
         request_to_query(r, count_and_look);
     else if (r->list.want_total)
-        request_to_turn_as(r, CMD_STATS, count_then_look);
+        request_to_board(r, count_then_look);
     else
         request_to_query(r, look_list);
 }

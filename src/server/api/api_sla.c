@@ -60,6 +60,11 @@ static enum rc add_tallies(struct request *r, struct reader *reader, struct sla_
         (int64_t)(sum->sla[TALLY_SLA_MET].sum_ms + sum->sla[TALLY_SLA_BROKEN].sum_ms);
     report->overruns = (int64_t)sum->sla[TALLY_SLA_OVERRUN].count;
     report->overrun_ms = (int64_t)sum->sla[TALLY_SLA_OVERRUN].sum_ms;
+    report->percents = (int64_t)sum->sla[TALLY_SLA_PERCENT].count;
+    report->percent_bp = (int64_t)sum->sla[TALLY_SLA_PERCENT].sum_ms;
+    report->exceeded = (int64_t)sum->sla[TALLY_SLA_EXCEEDED].count;
+    report->uncounted =
+        report->total - report->exceeded - (int64_t)sum->sla[TALLY_SLA_EXPECTED].count;
     return RC_OK;
 }
 
@@ -82,6 +87,8 @@ static enum rc add_execs(struct request *r, struct reader *reader, struct sla_re
             continue;
         report->total++;
         report->violated += (exec->sla_marks & SLA_BROKEN) != 0;
+        report->exceeded += (exec->sla_marks & SLA_EXCEEDED) != 0;
+        report->uncounted += (exec->sla_marks & (SLA_EXCEEDED | SLA_COUNTED)) == 0;
         if (exec->finished_ms > exec->sla_since_ms)
             report->duration_ms += exec->finished_ms - exec->sla_since_ms;
     }
@@ -101,6 +108,8 @@ static enum rc add_overruns(struct request *r, struct reader *reader, struct sla
             continue;
         report->overruns++;
         report->overrun_ms += sla_event_overrun_ms(event);
+        report->percents++;
+        report->percent_bp += sla_event_violation_bp(event);
     }
     report->cut |= found.next != 0;
     return RC_OK;

@@ -1,7 +1,8 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
+#include "server/call/route_table.h"
 #include "server/cluster/membership.h"
-#include "wire/message/record_json.h"
+#include "wire/message/stats_json.h"
 
 enum { STATS_BYTES_MAX = 16 << 20 };
 
@@ -10,19 +11,58 @@ extern const size_t openapi_json_len;
 
 static void answer_stats(struct request *r)
 {
-    int64_t now_ms = clock_wall_ms();
+    struct stats_moment moment = {
+        .now_ms = clock_wall_ms(),
+        .as_of_ms = r->cmd.reply.at_ms,
+        .uptime_ms = clock_wall_ms() - r->server->started_ms,
+    };
     r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
     r->cmd.reply.stats.cost = r->server->store->ops->cost(r->server->store);
     r->body = BUF(STATS_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
-    stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
+    stats_print(&w, &r->cmd.reply.stats, &moment, r->arena);
     request_answer_body(r, 200);
 }
 
 void api_stats(struct request *r)
 {
     if (request_no_params(r))
-        request_to_turn(r, answer_stats);
+        request_to_board(r, answer_stats);
+}
+
+static const char *role_word(enum role role)
+{
+    return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "server";
+}
+
+/* What the key may call, as the table of routes says. */
+static void put_calls(struct json_writer *w, enum role role)
+{
+    json_key(w, "calls");
+    json_open_array(w);
+    for (size_t i = 0; i < route_count; i++) {
+        if ((route_table[i].roles & (role | ROLE_ANYONE)) == 0)
+            continue;
+        json_open(w);
+        json_put_str(w, "method", str_c(http_method_name(route_table[i].method)));
+        json_put_str(w, "path", route_table[i].path);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+void api_me(struct request *r)
+{
+    if (!request_no_params(r))
+        return;
+    struct json_writer w = request_writer(r);
+    json_open(&w);
+    json_put_str(&w, "key", r->who->name);
+    json_put_str(&w, "role", str_c(role_word(r->who->role)));
+    json_put_str(&w, "actor", r->who->actor);
+    put_calls(&w, r->who->role);
+    json_close(&w);
+    request_answer_body(r, 200);
 }
 
 void api_healthz(struct request *r)

@@ -21,10 +21,13 @@ enum rc job_payload_check(const struct request *r, struct str payload, struct er
                    payload.len, (unsigned long long)max);
 }
 
-enum rc job_document_read(struct request *r, const struct json *doc, struct spec *ret_spec,
-                          struct submission *ret_item, struct field_errors *errors, struct err *err)
+static enum rc read_document(struct request *r, const struct json *doc, uint64_t timeout_ms,
+                             struct spec *ret_spec, struct submission *ret_item,
+                             struct field_errors *errors, struct err *err)
 {
     TRY(spec_parse(doc, r->arena, ret_spec, errors));
+    if (ret_spec->timeout_ms == 0)
+        ret_spec->timeout_ms = (int64_t)timeout_ms;
     TRY(job_payload_check(r, ret_spec->payload, err));
     struct rules rules;
     if (rules_make(r->server->zones, ret_spec, r->arena, &rules, err) != RC_OK) {
@@ -33,6 +36,20 @@ enum rc job_document_read(struct request *r, const struct json *doc, struct spec
     }
     *ret_item = rules_submission(ret_spec, &rules, r->who->name, r->arena);
     return RC_OK;
+}
+
+enum rc job_document_read(struct request *r, const struct json *doc, struct spec *ret_spec,
+                          struct submission *ret_item, struct field_errors *errors, struct err *err)
+{
+    return read_document(r, doc, r->server->options->engine.timeout_default_ms, ret_spec, ret_item,
+                         errors, err);
+}
+
+enum rc job_document_read_patched(struct request *r, const struct json *doc, struct spec *ret_spec,
+                                  struct submission *ret_item, struct field_errors *errors,
+                                  struct err *err)
+{
+    return read_document(r, doc, 0, ret_spec, ret_item, errors, err);
 }
 
 void job_document_refuse(struct request *r, enum rc rc, const struct field_errors *errors,

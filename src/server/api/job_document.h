@@ -13,6 +13,10 @@ enum rc job_payload_check(const struct request *r, struct str payload, struct er
 enum rc job_document_read(struct request *r, const struct json *doc, struct spec *ret_spec,
                           struct submission *ret_item, struct field_errors *errors,
                           struct err *err);
+/* The same for what a patch makes of a job: without a timeout it has none, whatever the default. */
+enum rc job_document_read_patched(struct request *r, const struct json *doc, struct spec *ret_spec,
+                                  struct submission *ret_item, struct field_errors *errors,
+                                  struct err *err);
 /* Answers what job_document_read said. */
 void job_document_refuse(struct request *r, enum rc rc, const struct field_errors *errors,
                          const struct err *err);

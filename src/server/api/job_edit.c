@@ -191,6 +191,40 @@ static enum rc check_kept(struct request *r, const struct job_rec *job, const st
     return errors->count == 0 ? RC_OK : RC_INVALID;
 }
 
+/* The members of which a document has one. */
+static const char *const work_members[] = {"command",    "handler", "http", "container",
+                                           "kubernetes", "task",    NULL};
+static const char *const schedule_members[] = {"at", "delay", "every", "cron", NULL};
+
+static bool is_set(const struct json *doc, const char *key)
+{
+    const struct json *value = json_get(doc, str_c(key));
+    return value != NULL && value->kind != JSON_NULL;
+}
+
+/* A patch that sets another one of them leaves the old one beside it, unless that becomes null. */
+static void check_union(struct request *r, const struct json *old, const struct json *patch,
+                        const char *const *members, const char *at, struct field_errors *errors)
+{
+    const char *next = NULL;
+    for (size_t i = 0; members[i] != NULL && next == NULL; i++)
+        next = is_set(patch, members[i]) && !is_set(old, members[i]) ? members[i] : NULL;
+    for (size_t i = 0; members[i] != NULL && next != NULL; i++) {
+        if (is_set(old, members[i]) && json_get(patch, str_c(members[i])) == NULL)
+            field_error(errors, r->arena, arena_printf(r->arena, "%s%s", at, members[i]),
+                        "must be set to null when the patch sets %s%s", at, next);
+    }
+}
+
+static enum rc check_unions(struct request *r, const struct json *old, const struct json *patch,
+                            struct field_errors *errors)
+{
+    check_union(r, old, patch, work_members, "", errors);
+    check_union(r, json_get(old, STR("schedule")), json_get(patch, STR("schedule")),
+                schedule_members, "schedule.", errors);
+    return errors->count == 0 ? RC_OK : RC_INVALID;
+}
+
 enum rc job_edit_make(struct request *r, const struct job_rec *job,
                       const struct job_upstreams *upstreams, const struct json *doc,
                       enum job_edit_kind kind, struct job_edit *ret_edit,
@@ -206,7 +240,10 @@ enum rc job_edit_make(struct request *r, const struct job_rec *job,
         TRY(apply_patch(r, stored, *doc, &merged, err));
     const struct json *next = is_patch ? &merged : doc;
     TRY(check_recurs(r, &old, next, errors));
-    TRY(job_document_read(r, next, &ret_edit->spec, &ret_edit->item, errors, err));
+    if (is_patch)
+        TRY(check_unions(r, &stored, doc, errors));
+    TRY((is_patch ? job_document_read_patched : job_document_read)(r, next, &ret_edit->spec,
+                                                                   &ret_edit->item, errors, err));
     bool silent = kind != EDIT_WHOLE && json_get(doc, STR("depends_on")) == NULL;
     bool waits_differ = !silent && !waits_for_same(&ret_edit->spec, upstreams);
     TRY(check_kept(r, job, &ret_edit->spec, waits_differ, errors));

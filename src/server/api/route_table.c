@@ -1,4 +1,5 @@
 #include "server/call/route_table.h"
+#include "job/later.h"
 #include "server/api/api.h"
 
 /* The call has nothing to show, looks at Accept for itself, or answers whatever is accepted. */
@@ -115,11 +116,14 @@ const struct route route_table[] = {
     DELETE( "/calendars/{}",                ADMIN,  CMD_CALENDAR,       api_calendar_delete,
             .repeat = REPEAT_IN_DOUBT),
     GET(    "/events",                      ADMIN,  NONE,               api_events, .type = ANY),
+    GET(    "/me",                          KEYED,  NONE,               api_me),
     GET(    "/cluster",                     ADMIN,  NONE,               api_cluster),
     POST(   "/cluster/mail",                SERVER, NONE,               api_cluster_mail,
             .type = ANY),
     POST(   "/cluster/wake",                SERVER, NONE,               api_cluster_wake,
             .type = ANY),
+    GET(    "/series",                      ADMIN,  NONE,               api_series,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_series_merge),
     GET(    "/stats",                       ADMIN,  CMD_STATS,          api_stats),
     PLAIN(  "/healthz",                     ANYONE, NONE,               api_healthz),
     PLAIN(  "/readyz",                      ANYONE, NONE,               api_readyz),
@@ -196,6 +200,18 @@ const struct route *route_find(struct request *r, struct buf *ret_allow)
         add_allowed(ret_allow, route_table[i].method);
     }
     return NULL;
+}
+
+bool route_is_promised(struct str path)
+{
+#define LATER_PATH(path) STR_INIT("/api/v1" path),
+    static const struct str paths[] = {LATER_PATHS(LATER_PATH)};
+    struct match ignored;
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        if (matches(paths[i], path, &ignored))
+            return true;
+    }
+    return false;
 }
 
 struct command_facts route_facts(const struct route *route)

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
+struct board;
 struct decider;
 struct alert_sender;
 struct membership;
@@ -23,6 +24,7 @@ struct server {
     struct auth auth;
     struct membership *membership;     /* among other servers; NULL: there can be none */
     struct decider *decider;           /* runs turns */
+    struct board *board;               /* numbers of this server, for all who read them */
     struct queries *queries;           /* reads */
     struct alert_sender *alert_sender; /* sends alerts; NULL: no webhook is configured */
     struct output_log *tail;           /* keeps and follows output, and tells what happens */

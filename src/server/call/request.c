@@ -1,5 +1,6 @@
 #include "server/call/request.h"
 #include "base/when.h"
+#include "server/call/board.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
 #include "server/call/represent.h"
@@ -95,6 +96,42 @@ void request_to_turn_as(struct request *r, enum command_kind kind, request_step 
 void request_to_turn_refusable(struct request *r, enum command_kind kind, request_step *done)
 {
     to_turn(r, kind, take_reply, done);
+}
+
+/* A request at the board; in its arena. */
+struct board_call {
+    struct board_wait wait;
+    struct request *request;
+};
+
+static void read_board(struct request *r)
+{
+    struct snapshot *s = r->snapshot;
+    if (s != NULL) {
+        r->cmd.reply.stats = s->stats;
+        r->cmd.reply.at_ms = s->at_ms;
+    }
+    take_success(r); /* r may be gone */
+    snapshot_release(s);
+}
+
+static void take_snapshot(struct board_wait *wait, struct snapshot *take_snapshot)
+{
+    struct request *r = CONTAINER_OF(wait, struct board_call, wait)->request;
+    r->snapshot = take_snapshot;
+    r->cmd.reply.rc = wait->rc;
+    r->cmd.reply.err = wait->err;
+    request_send_home(r);
+}
+
+void request_to_board(struct request *r, request_step *done)
+{
+    struct board_call *call = ARENA_NEW(r->arena, struct board_call);
+    call->wait.take = take_snapshot;
+    call->request = r;
+    r->home = read_board;
+    r->done = done;
+    board_ask(r->server->board, (int64_t)r->server->options->stats_age_ms * 1000, &call->wait);
 }
 
 /* Of a look, or of the output log. */

@@ -1,8 +1,8 @@
 /* request.h - one call of the API on its way through the server.
  *
  * A request is born on a net thread, travels as mail to the thread that can serve it (turn, query,
- * tail), comes home, and is answered there. It lives in its HTTP request's arena; whoever holds it
- * may use that arena, and nobody else touches it meanwhile. */
+ * tail), comes home, and is answered there. It lives in its HTTP request's arena; the thread that
+ * holds it may use that arena, and nobody else touches it meanwhile. */
 #pragma once
 #include "base/id.h"
 #include "job/command.h"
@@ -24,6 +24,8 @@ struct request;
 struct follow;
 struct checkpoint_call;
 struct net_stream;
+struct snapshot;
+struct series_call;
 struct forward;
 struct gathering;
 struct merged_events;
@@ -92,6 +94,7 @@ struct request {
         request_look *look;        /* called by a query thread */
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
+        struct series_call *series;         /* … what to print of the last hour, … */
         struct follow *follow;              /* … or what to send on and on */
     };
     request_step *home; /* on the net thread, when it comes back */
@@ -100,7 +103,8 @@ struct request {
     struct err err;
     const struct field_errors *errors; /* instead of err: the errors of each parameter */
     struct list_call list;
-    void *own; /* a handler's own, between its steps */
+    struct snapshot *snapshot; /* from the board, until `done` has been called */
+    void *own;                 /* a handler's own, between its steps */
 
     /* The answer. */
     struct buf body;              /* owned: the printed answer, freed with it */
@@ -122,6 +126,9 @@ void request_to_turn(struct request *r, request_step *done);
 void request_to_turn_as(struct request *r, enum command_kind kind, request_step *done);
 /* The same, but it also comes to `done` when the turn has refused it, with cmd.reply.rc. */
 void request_to_turn_refusable(struct request *r, enum command_kind kind, request_step *done);
+/* For the numbers of this server, into cmd.reply.stats: as they are, or as they were at
+ * cmd.reply.at_ms, at most stats_age_ms ago. The turn is asked once for all who wait. */
+void request_to_board(struct request *r, request_step *done);
 /* To a query thread, which calls look; answered with r->body, or with the problem of r->rc. */
 void request_to_query(struct request *r, request_look *look);
 /* The same, but it is not answered yet. */

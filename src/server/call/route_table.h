@@ -20,6 +20,8 @@ struct route {
     enum command_place place;
     enum command_repeat repeat;
     enum command_subject subject; /* of the id in the path */
+    /* Answers, with what each server has said; NULL: their numbers are added up. */
+    void (*merge)(struct request *r, const struct json *docs, size_t count);
 };
 
 extern const struct route route_table[];
@@ -28,6 +30,9 @@ extern const size_t route_count;
 /* The route of r's method (HEAD is served as GET) and path, with what its {} stand for in r; or
  * NULL, and ret_allow lists the methods that the path would take. */
 const struct route *route_find(struct request *r, struct buf *ret_allow);
+
+/* A path that no route has, and that a later version will have. */
+bool route_is_promised(struct str path);
 
 /* The facts of its command, and of the call. */
 struct command_facts route_facts(const struct route *route);

@@ -1,4 +1,5 @@
 #include "server/call/routes.h"
+#include "base/later.h"
 #include "server/call/resolve.h"
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
@@ -35,6 +36,8 @@ static void refuse_route(struct request *r, struct str allow)
     bool options = r->http->method == HTTP_METHOD_OPTIONS;
     if (options && str_eq(path, STR("*"))) /* the server as a whole */
         answer_allowed(r, STR("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"));
+    else if (allow.len == 0 && route_is_promised(r->http->path))
+        request_problem(r, 501, "%.*s " LATER_WORDS, STR_ARG(path));
     else if (allow.len == 0)
         request_problem(r, 404, "there is nothing at %.*s", STR_ARG(path));
     else if (options)

@@ -202,7 +202,7 @@ static void add_header(struct http_header *headers, size_t *count, const char *n
         headers[(*count)++] = (struct http_header){str_c(name), value};
 }
 
-/* Who asks. */
+/* The caller. */
 static size_t add_identity(const struct request *r, struct http_header *headers,
                            struct arena *arena)
 {

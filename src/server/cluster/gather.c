@@ -1,6 +1,7 @@
 #include "server/cluster/gather.h"
 #include "base/mem.h"
 #include "server/call/net.h"
+#include "server/call/route_table.h"
 #include "server/call/routes.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/membership.h"
@@ -68,25 +69,36 @@ static void put_missing(struct json_writer *w, const struct gathering *g)
     json_close_array(w);
 }
 
-static void answer_merged(struct request *r, struct gathering *g, int status)
+/* The good answers, parsed; the others count as missing from then on. */
+static size_t parse_parts(struct request *r, struct gathering *g, struct json *ret_docs)
 {
-    struct json *docs = ARENA_ARRAY(r->arena, struct json, g->count);
-    size_t count = 0;
-    uint64_t limit;
     struct err err;
-    (void)limit_text(r, &limit);
+    size_t count = 0;
     for (size_t i = 0; i < g->count; i++) {
         struct part *part = &g->parts[i];
         if (part->status / 100 != 2)
             continue;
-        if (json_parse(part->body, r->arena, &docs[count], &err) != RC_OK ||
-            docs[count].kind != JSON_OBJECT) {
+        if (json_parse(part->body, r->arena, &ret_docs[count], &err) != RC_OK ||
+            ret_docs[count].kind != JSON_OBJECT) {
             part->status = 0; /* another version, perhaps */
             continue;
         }
         if (g->numbers_only && i > 0)
-            docs[count] = merge_json_numbers(&docs[count], r->arena);
+            ret_docs[count] = merge_json_numbers(&ret_docs[count], r->arena);
         count++;
+    }
+    return count;
+}
+
+static void answer_merged(struct request *r, struct gathering *g, int status)
+{
+    struct json *docs = ARENA_ARRAY(r->arena, struct json, g->count);
+    uint64_t limit;
+    (void)limit_text(r, &limit);
+    size_t count = parse_parts(r, g, docs);
+    if (r->route->merge != NULL) {
+        r->route->merge(r, docs, count);
+        return;
     }
     r->body = BUF(ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);

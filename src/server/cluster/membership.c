@@ -442,7 +442,7 @@ static enum rc enter(struct membership *m, struct err *err)
 }
 
 /* Our row comes first, so that what is taken has an owner who is there. A server that was killed
- * has its partitions until its lease is over: nobody renews, and waiting helps. Where somebody
+ * has its partitions until its lease is over: no server renews, and waiting helps. Where one
  * renews, all is taken, and we are one more. */
 static enum rc first_beat(struct membership *m, struct err *err)
 {

@@ -2,7 +2,7 @@
  *
  * Keys and the worker beside the server live in the directory, so two servers with the same one
  * would end each other's worker. Its lock is held as long as the process lives. Beside the lock
- * stands the name under which a server joined its cluster from here: whoever has the lock next,
+ * stands the name under which a server joined its cluster from here: the next holder of the lock,
  * under the same kernel and on a file system of this machine, knows that this one is dead, and need
  * not wait for it. A copy of the directory says nothing: its lock is another file than the one that
  * was signed. */

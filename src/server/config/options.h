@@ -49,6 +49,8 @@ struct server_options {
     uint64_t head_bytes_max;          /* request line and headers: 431 */
     uint64_t mailbox_max;             /* messages waiting for one thread: 503 */
     uint64_t stream_bytes_max;        /* unsent to one slow stream reader before it is cut off */
+    uint64_t feed_readers_max;        /* of the summary of events: 503 */
+    uint64_t feed_events_max;         /* events a second to each of them; the rest is counted */
     uint64_t output_bytes_max;        /* kept of one attempt's output */
     uint64_t checkpoint_bytes_max;    /* of one checkpoint: 413 */
     uint64_t head_timeout_ms;         /* from a request's first byte to the end of its head: 408 */
@@ -66,6 +68,7 @@ struct server_options {
     uint64_t clock_step_ms;   /* a clock that was set must hold for this long; 0: not at all */
     unsigned clock_synced;    /* 0: the system is believed about its clock; 1: it does not */
     uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
+    uint64_t stats_age_ms;    /* numbers of /stats and totals of lists are at most so old */
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
     uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
 

@@ -15,6 +15,7 @@ enum {
     PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
     UNSENT_HIGH = 1 << 20,     /* a reader with more than this unread has to wait */
     PAGE_EVENTS = 500,
+    LOOK_EVENTS = 10000,        /* of which a filter may let few through */
     LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
 };
 
@@ -24,6 +25,7 @@ struct piece {
     struct parcel parcel;
     struct request *request;
     struct buf data; /* owned */
+    struct ink *ink; /* instead of data: held */
     bool last;
     bool broken; /* the last one, although something is missing */
 };
@@ -45,6 +47,27 @@ static void on_gone(struct request *r)
         f->leaving = false; /* the tail has ended; its last piece is on the way */
 }
 
+struct ink *ink_new(struct buf *take_text)
+{
+    struct ink *ink = MEM_NEW(struct ink);
+    atomic_init(&ink->holders, 1);
+    ink->text = *take_text;
+    return ink;
+}
+
+void ink_release(struct ink *ink)
+{
+    if (ink == NULL || atomic_fetch_sub(&ink->holders, 1) > 1)
+        return;
+    buf_free(&ink->text);
+    free(ink);
+}
+
+static struct str text_of(const struct piece *p)
+{
+    return p->ink != NULL ? buf_str(&p->ink->text) : buf_str(&p->data);
+}
+
 static void deliver_piece(struct parcel *parcel)
 {
     struct piece *p = CONTAINER_OF(parcel, struct piece, parcel);
@@ -56,12 +79,13 @@ static void deliver_piece(struct parcel *parcel)
     }
     /* Nothing may follow a hole: its id would be what the reader resumes behind. */
     if (!f->broken)
-        f->broken = http_stream_write(r->http, buf_str(&p->data)) == RC_BUSY || p->broken;
+        f->broken = http_stream_write(r->http, text_of(p)) == RC_BUSY || p->broken;
     atomic_store(&f->unsent, http_stream_unsent(r->http));
     if (f->broken && !p->last)
         on_gone(r);
     bool close = p->last && !f->leaving;
     buf_free(&p->data);
+    ink_release(p->ink);
     free(p);
     if (close)
         net_stream_close(r, f->broken);
@@ -81,24 +105,50 @@ static void send_piece(struct follow *f, struct buf *take_data, enum piece_kind 
     net_send(f->request->net, &p->parcel);
 }
 
+void followers_send(struct follow *f, struct ink *ink)
+{
+    struct piece *p = MEM_NEW(struct piece);
+    p->parcel.deliver = deliver_piece;
+    p->request = f->request;
+    p->ink = ink;
+    if (ink != NULL) {
+        atomic_fetch_add(&ink->holders, 1);
+        atomic_fetch_add(&f->unsent, ink->text.len);
+    }
+    net_send(f->request->net, &p->parcel);
+}
+
 static void deliver_closed(struct parcel *parcel)
 {
     struct follow *f = CONTAINER_OF(parcel, struct follow, closed);
     net_stream_close(f->request, f->broken);
 }
 
+/* Nothing is sent to it any more. */
+static void forget(struct follow *f)
+{
+    if (f->kind == FOLLOW_SUMMARY)
+        feed_leave(f->request->server->tail->feed, f);
+    else
+        list_remove(&f->node);
+    if (f->filter != NULL)
+        event_filter_free(f->filter);
+    free(f->filter);
+    f->filter = NULL;
+}
+
 /* On the tail thread: the reader is gone. */
 static void deliver_goodbye(struct parcel *parcel)
 {
     struct follow *f = CONTAINER_OF(parcel, struct follow, goodbye);
-    list_remove(&f->node);
+    forget(f);
     f->closed.deliver = deliver_closed;
     net_send(f->request->net, &f->closed);
 }
 
 static void end(struct follow *f, struct buf *take_data)
 {
-    list_remove(&f->node);
+    forget(f);
     send_piece(f, take_data, PIECE_LAST);
 }
 
@@ -167,7 +217,7 @@ static bool pump_output(struct output_log *t, struct follow *f)
     struct buf out = BUF(PIECE_BYTES_MAX);
     if (rc != RC_OK) {
         log_error("output could not be read", "error", err.text, NULL);
-        list_remove(&f->node);
+        forget(f);
         send_piece(f, &out, PIECE_BROKEN);
         return false;
     }
@@ -218,12 +268,20 @@ static bool pump_events(struct output_log *t, struct follow *f)
     struct buf out = BUF(PIECE_BYTES_MAX);
     if (f->event + 1 < t->event_first || f->event + 1 > t->event_next)
         print_reset(t, f, &out);
-    for (int i = 0; i < PAGE_EVENTS && f->event + 1 < t->event_next; i++) {
+    int looked = 0;
+    for (int sent = 0; sent < PAGE_EVENTS && looked < LOOK_EVENTS; looked++) {
+        if (f->event + 1 >= t->event_next)
+            break;
         f->event++;
-        print_event(&t->ring[f->event % EVENTS_KEPT], f->event, &out);
+        const struct event *event = &t->ring[f->event % EVENTS_KEPT];
+        if (f->filter != NULL && !event_filter_fits(f->filter, event))
+            continue;
+        print_event(event, f->event, &out);
+        sent++;
     }
     f->awake = f->event + 1 < t->event_next;
-    send_piece(f, &out, PIECE_MORE);
+    if (out.len > 0)
+        send_piece(f, &out, PIECE_MORE);
     return f->awake;
 }
 
@@ -282,6 +340,8 @@ void followers_event(struct output_log *t, const struct event *event)
     t->event_next++;
     if (t->event_next - t->event_first > EVENTS_KEPT)
         t->event_first = t->event_next - EVENTS_KEPT;
+    feed_event(t->feed, event);
+    series_event(t->series, event);
     LIST_EACH(&t->follows, node)
     {
         struct follow *f = CONTAINER_OF(node, struct follow, node);
@@ -308,6 +368,37 @@ static enum rc start_output(struct output_log *t, struct follow *f, struct err *
     return RC_OK;
 }
 
+/* It was checked when it came. */
+static void read_filter(struct follow *f)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct field_errors errors = {0};
+    struct str rest = f->filter_text;
+    f->filter = MEM_NEW(struct event_filter);
+    while (rest.len > 0) {
+        struct str value = str_cut(&rest, '&');
+        struct str name = str_cut(&value, '=');
+        event_filter_add(f->filter, arena_zstr(&arena, name), value, &errors, &arena);
+    }
+    event_filter_end(f->filter);
+}
+
+/* A reader of the summary is the feed's. */
+static void start_summary(struct output_log *t, struct follow *f)
+{
+    struct request *r = f->request;
+    struct buf nothing = BUF(0);
+    r->rc = feed_join(t->feed, f, &r->err);
+    if (r->rc == RC_OK && f->head_only)
+        end(f, &nothing);
+    else if (r->rc != RC_OK) {
+        event_filter_free(f->filter);
+        free(f->filter);
+        f->filter = NULL;
+        request_send_home(r);
+    }
+}
+
 void followers_start(struct parcel *parcel)
 {
     struct request *r = CONTAINER_OF(parcel, struct request, parcel);
@@ -316,6 +407,12 @@ void followers_start(struct parcel *parcel)
     f->request = r;
     f->awake = true;
     f->goodbye.deliver = deliver_goodbye;
+    if (f->kind == FOLLOW_EVENTS || f->kind == FOLLOW_SUMMARY)
+        read_filter(f);
+    if (f->kind == FOLLOW_SUMMARY) {
+        start_summary(t, f);
+        return;
+    }
     if (f->kind == FOLLOW_EVENTS) {
         if (f->from_now)
             f->event = t->event_next - 1;
@@ -341,13 +438,17 @@ void followers_moved(struct output_log *t, const struct partition_set *owned)
         struct buf nothing = BUF(0);
         if (f->kind != FOLLOW_OUTPUT || partition_has(owned, f->exec_id))
             continue;
-        list_remove(&f->node);
+        forget(f);
         send_piece(f, &nothing, PIECE_BROKEN);
     }
 }
 
 void followers_end_all(struct output_log *t)
 {
+    for (struct follow *f; (f = feed_first(t->feed)) != NULL;) {
+        struct buf nothing = BUF(0);
+        end(f, &nothing);
+    }
     for (struct list_node *node; (node = list_first(&t->follows)) != NULL;) {
         struct buf nothing = BUF(0);
         end(CONTAINER_OF(node, struct follow, node), &nothing);

@@ -2,8 +2,11 @@
  * output_log` is shared by output_log.c, followers.c and checkpoints.c only. */
 #pragma once
 #include "server/output/deletions.h"
+#include "server/output/event_filter.h"
 #include "server/output/event_names.h"
+#include "server/output/feed.h"
 #include "server/output/output_log.h"
+#include "server/output/series.h"
 
 struct output_log {
     struct server *server;
@@ -21,11 +24,24 @@ struct output_log {
     int64_t look_ms;          /* the same: when to look for output that came to other servers */
     int64_t sweep_ms;         /* the same for checkpoints … */
     uint64_t sweep_after;     /* … and where to go on; 0: from the first */
+    struct feed *feed;        /* owned: readers of the summary */
+    struct series *series;    /* owned */
     struct event_names names; /* owned: texts in events; the turn thread's */
     struct event *ring;       /* owned: EVENTS_KEPT of them */
     uint64_t event_first;     /* the oldest number in the ring */
     uint64_t event_next;      /* the number that the next event gets */
 };
+
+/* Text that many readers are sent, printed once. */
+struct ink {
+    atomic_int holders;
+    struct buf text; /* owned */
+};
+
+struct ink *ink_new(struct buf *take_text);
+void ink_release(struct ink *ink); /* NULL is fine */
+/* Sends it to the reader, or (NULL) only the head of the answer. */
+void followers_send(struct follow *f, struct ink *ink);
 
 /* Whether what is old has to stay for now: see deletions.h. */
 bool tail_deletes_nothing(const struct output_log *t, struct moment now);

@@ -135,6 +135,10 @@ static int64_t deadline_us(const struct output_log *t)
     int64_t next_ms = t->trim_ms < t->sweep_ms ? t->trim_ms : t->sweep_ms;
     if (looks_by_itself(t) && t->look_ms < next_ms)
         next_ms = t->look_ms;
+    if (feed_next_ms(t->feed) < next_ms)
+        next_ms = feed_next_ms(t->feed);
+    if (series_next_ms(t->series) < next_ms)
+        next_ms = series_next_ms(t->series);
     int64_t ahead_ms = next_ms - clock_boot_ms();
     if (t->lagging && ahead_ms > LAG_TICK_MS)
         ahead_ms = LAG_TICK_MS;
@@ -161,6 +165,8 @@ static void serve(void *arg)
         deliver_all(t);
         look_again(t);
         followers_pump(t);
+        feed_pump(t->feed);
+        series_look(t->series);
         trim(t);
         checkpoints_sweep(t);
     }
@@ -185,6 +191,7 @@ static void deliver_move(struct parcel *parcel)
 {
     struct move *move = CONTAINER_OF(parcel, struct move, parcel);
     followers_moved(move->tail, &move->owned);
+    series_moved(move->tail->series, move->owned.bits);
     free(move);
 }
 
@@ -254,6 +261,19 @@ enum rc output_log_checkpoint(struct output_log *t, struct request *r)
     return mailbox_send(t->box, &r->parcel.mail);
 }
 
+static void deliver_series(struct parcel *parcel)
+{
+    struct request *r = CONTAINER_OF(parcel, struct request, parcel);
+    series_print(r->server->tail->series, r->series, &r->body);
+    request_send_home(r);
+}
+
+enum rc output_log_series(struct output_log *t, struct request *r)
+{
+    r->parcel.deliver = deliver_series;
+    return mailbox_send(t->box, &r->parcel.mail);
+}
+
 enum rc output_log_follow(struct output_log *t, struct request *r)
 {
     r->parcel.deliver = followers_start;
@@ -262,6 +282,8 @@ enum rc output_log_follow(struct output_log *t, struct request *r)
 
 void output_log_free(struct output_log *t)
 {
+    feed_free(t->feed);
+    series_free(t->series);
     mailbox_free(t->box);
     fence_free(t->fence);
     if (t->reader != NULL)
@@ -286,6 +308,8 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
     t->event_first = t->event_next = (uint64_t)clock_wall_ms() << 16;
     list_init(&t->follows);
     list_init(&t->keeping);
+    t->feed = feed_new(t);
+    t->series = series_new(t);
     enum rc rc = server->store->ops->logs(server->store, &t->logs, err);
     if (rc == RC_OK)
         rc = server->store->ops->reader(server->store, &t->reader, err);

@@ -13,10 +13,14 @@ enum {
     EVENTS_KEPT = 1 << 16, /* so far can Last-Event-ID go back */
 };
 
+struct channel;
+struct event_filter;
+
 enum follow_kind {
-    FOLLOW_TEXT,   /* output as it was printed, until the end for now */
-    FOLLOW_OUTPUT, /* output as events, until the execution is final */
-    FOLLOW_EVENTS, /* everything that happens, for ever */
+    FOLLOW_TEXT,    /* output as it was printed, until the end for now */
+    FOLLOW_OUTPUT,  /* output as events, until the execution is final */
+    FOLLOW_EVENTS,  /* everything that happens and fits the filter, for ever */
+    FOLLOW_SUMMARY, /* numbers once a second, and what fits the filter, if there is one */
 };
 
 /* The output or events that a request follows. Filled by the route, owned by the tail until it is
@@ -28,20 +32,25 @@ struct follow {
     uint32_t attempt;       /* 0: all */
     unsigned stream;        /* enum log_stream; 0: all */
     bool head_only;         /* HEAD: the answer ends where the body would begin */
+    struct str filter_text; /* FOLLOW_EVENTS, FOLLOW_SUMMARY: of a struct event_filter */
+    bool own_only;          /* FOLLOW_SUMMARY: another server reads, for its own readers */
     bool from_now;          /* FOLLOW_EVENTS: no Last-Event-ID was given */
     uint64_t event;         /* FOLLOW_EVENTS: the newest that the reader has */
 
     /* the tail's own */
     struct list_node node;
     struct request *request;
-    atomic_size_t unsent;  /* kept by the net thread */
-    bool final;            /* the execution ended … */
-    enum exec_state state; /* … like this … */
-    struct log_place last; /* … and this is its last chunk */
-    int64_t final_ms;      /* since when that is known */
-    bool awake;            /* there may be something to send */
-    bool open;             /* the net thread's: the answer has begun */
-    bool leaving;          /* the net thread's: the reader has gone, the tail was told */
+    struct event_filter *filter; /* owned; NULL: none */
+    struct channel *channel;     /* FOLLOW_SUMMARY */
+    uint64_t skipped;            /* FOLLOW_SUMMARY: events that it was too slow for */
+    atomic_size_t unsent;        /* kept by the net thread */
+    bool final;                  /* the execution ended … */
+    enum exec_state state;       /* … like this … */
+    struct log_place last;       /* … and this is its last chunk */
+    int64_t final_ms;            /* since when that is known */
+    bool awake;                  /* there may be something to send */
+    bool open;                   /* the net thread's: the answer has begun */
+    bool leaving;                /* the net thread's: the reader has gone, the tail was told */
     bool broken;           /* the net thread's: something is missing, the reader must notice */
     struct parcel goodbye; /* to the tail: forget it */
     struct parcel closed;  /* from the tail: forgotten */
@@ -66,6 +75,8 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
 enum rc output_log_keep(struct output_log *t, struct request *r);
 /* Does what r->checkpoint says and sends r home with r->rc. */
 enum rc output_log_checkpoint(struct output_log *t, struct request *r);
+/* Prints what r->series asks for into r->body and sends r home. */
+enum rc output_log_series(struct output_log *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
  * home with r->rc set. */
 enum rc output_log_follow(struct output_log *t, struct request *r);

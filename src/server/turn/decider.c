@@ -341,6 +341,7 @@ static enum rc open_turn(struct decider *d, struct err *err)
         return open_alone(d, err);
     membership_news(d->membership, &d->serial, &d->owned);
     membership_obey(d->membership, d->serial);
+    output_log_moved(server->tail, ownership_set(&d->owned));
     int64_t begin_us = clock_mono_us();
     TRY(turn_load(&d->turn, server->store, &d->owned, &d->options, clock_now(), err));
     decider_tell_loaded(d, begin_us);
@@ -398,6 +399,11 @@ void decider_alert_sent(struct decider *d, const struct alert_mark *mark)
     struct errand *errand = errand_new(CMD_ALERT_SENT);
     errand->request.cmd.alert = *mark;
     intake_send_errand(&d->intake, errand);
+}
+
+void decider_send_errand(struct decider *d, struct errand *take_errand)
+{
+    intake_send_errand(&d->intake, take_errand);
 }
 
 void decider_stop(struct decider *d)

@@ -3,7 +3,7 @@
  * While a commit is under way commands pile up in its mailbox; the next turn takes them all. So
  * group commit needs no tuning: latency is one commit when idle, and throughput grows with load. */
 #pragma once
-#include "server/call/request.h"
+#include "server/cluster/errand.h"
 
 /* Owns and loads the store, then starts the thread. */
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err);
@@ -16,6 +16,8 @@ void decider_hangup(struct decider *d, const struct request *r);
 void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
 /* There is news from the cluster, or mail in the store: look. From any thread. */
 void decider_nudge(struct decider *d);
+/* From any thread. It ends with its answer, also when the server is going away. */
+void decider_send_errand(struct decider *d, struct errand *take_errand);
 /* Takes nothing new, answers everything that waits, and ends the thread. */
 void decider_stop(struct decider *d);
 /* After stop, and after the nets have stopped: answers borrow names from the engine. */

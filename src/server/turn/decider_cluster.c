@@ -5,6 +5,8 @@
 #include "server/output/output_log.h"
 #include "server/turn/decider_inside.h"
 
+#include <assert.h>
+
 enum { DOUBT_US = 2000000 }; /* that commands wait to hear what this server still owns */
 
 /* ---- the engine and its successor */
@@ -142,6 +144,7 @@ bool decider_follow_cluster(struct decider *d)
 void decider_begin_doubt(struct decider *d, struct command **commands, size_t count,
                          const struct err *err)
 {
+    assert(d->membership != NULL); /* alone, no other server can own anything */
     log_warn("the store doubts which partitions this server owns; asking it again", "code",
              rc_name(err->rc), "error", err->text, NULL);
     if (err->rc == RC_UNKNOWN)

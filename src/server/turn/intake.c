@@ -55,8 +55,11 @@ enum rc intake_send(struct intake *in, struct request *r)
 
 void intake_send_errand(struct intake *in, struct errand *take_errand)
 {
-    if (mailbox_send_always(in->box, &take_errand->request.parcel.mail) != RC_OK)
-        errand_free(take_errand);
+    struct command *cmd = &take_errand->request.cmd;
+    if (mailbox_send_always(in->box, &take_errand->request.parcel.mail) == RC_OK)
+        return;
+    cmd->reply.rc = err_set(&cmd->reply.err, RC_SHUTDOWN, "the server is shutting down");
+    (void)errand_end(&take_errand->request);
 }
 
 void intake_nudge(struct intake *in)

@@ -40,6 +40,8 @@ enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *re
     TRY(check_bytes("document", rec->body.len, rule->document_bytes_max, err));
     TRY(read_spec(rec, arena, &spec, err));
     TRY(check_bytes("payload", spec.payload.len, rule->payload_bytes_max, err));
+    if (spec.timeout_ms == 0)
+        spec.timeout_ms = rule->timeout_ms;
     TRY(rules_make(rule->zones, &spec, arena, &rules, err));
     *ret_item = rules_submission(&spec, &rules, rec->actor, arena);
     ret_item->once = idempotency_in_scope(rec->actor, spec.idempotency_key, ret_item, arena);

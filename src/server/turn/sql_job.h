@@ -8,6 +8,7 @@
 struct sql_job_rule {
     void *zones;
     size_t payload_bytes_max;  /* as over HTTP; 0: no limit */
+    int64_t timeout_ms;        /* of a document that says none; 0: none */
     size_t document_bytes_max; /* the same, of a request: a longer document is not even parsed */
 };
 

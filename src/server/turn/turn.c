@@ -166,6 +166,7 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     t->reading->rule = (struct sql_job_rule){
         .zones = options->rules_arg,
         .payload_bytes_max = options->payload_bytes_max,
+        .timeout_ms = options->timeout_default_ms,
         .document_bytes_max = options->document_bytes_max,
     };
     with_rules.rules_arg = t->reading;
@@ -294,7 +295,7 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
     for (int i = 0; i < SETTLE_TRIES && rc != RC_OK; i++)
         rc = t->store->ops->settle(t->store, &t->owned, turn, &settled, err);
     if (rc != RC_OK)
-        return err_set(err, RC_UNKNOWN, "nobody can say whether the last turn was kept");
+        return err_set(err, RC_UNKNOWN, "the store cannot tell whether the last turn was kept");
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 
@@ -308,6 +309,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
             t->store->ops->abort(t->store);
         return RC_OK;
     }
+    assert(delta->turn > 0 &&
+           ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;

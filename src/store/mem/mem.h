@@ -27,7 +27,7 @@ enum { MEM_HANDLES_MAX = 8 };
 struct mem_handle;
 
 /* A claim that the turn under way took, and the one that had ended and was in its place. One that
- * has an end still to come is taken as a copy of itself: nobody else may change it meanwhile. */
+ * has an end still to come is taken as a copy of itself: no other turn may change it meanwhile. */
 struct taken {
     struct claim *claim;  /* stands in claims */
     struct claim *before; /* owned; NULL: none */

@@ -410,8 +410,7 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->place.label,
-                       job_id);
+        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " is corrupt", s->place.label, job_id);
     if (own != NULL && pg_rows(own) == 0)
         return err_set(err, RC_NOT_FOUND, "%s has no payload", ID_TEXT(ID_EXEC, exec_id));
     *ret_spec = spec;

@@ -217,7 +217,7 @@ static enum rc read_holders(struct postgres_store *s, const struct round *r,
         struct str note = row_text(&row);
         int64_t until_ms = row_i64(&row);
         if (row.bad || at >= r->key_count)
-            return err_set(err, RC_CONFLICT, "%s: a claim makes no sense", s->place.label);
+            return err_set(err, RC_CONFLICT, "%s: a claim is corrupt", s->place.label);
         const struct wanted *key = &r->keys[at];
         /* One of the same holder that has ended gives way as any other. */
         bool ours = holder == key->first->claim.holder && until_ms == key->first->claim.until_ms;

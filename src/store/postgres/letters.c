@@ -253,7 +253,7 @@ static enum rc find_old_ids(struct postgres_store *s, const struct ownership *ow
     ret_ids->to = to < 0 ? 0 : (uint64_t)to;
     ret_ids->told = row_bool(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: belfry.old_week makes no sense", pg_label(use));
+        return err_set(err, RC_CORRUPT, "%s: belfry.old_week is corrupt", pg_label(use));
     return RC_OK;
 }
 

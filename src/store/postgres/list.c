@@ -17,7 +17,7 @@ static enum rc read_drift(struct pg *pg, const struct filter *filter, int64_t *r
     struct row row = pg_row(use, 0, NULL);
     *ret_drift_ms = (int64_t)row_u64(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: its partition rows make no sense", pg_label(use));
+        return err_set(err, RC_CORRUPT, "%s: its partition rows are corrupt", pg_label(use));
     return RC_OK;
 }
 

@@ -164,9 +164,8 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
         return err_set(err, RC_NOT_FOUND, "%s has no checkpoint", ID_TEXT(ID_EXEC, exec_id));
     struct row row = pg_row(use, 0, arena);
     if (!row_checkpoint(&row, ret_checkpoint))
-        return err_set(err, RC_CORRUPT,
-                       "%s: the checkpoint of execution %" PRIu64 " makes no sense", pg_label(use),
-                       exec_id);
+        return err_set(err, RC_CORRUPT, "%s: the checkpoint of execution %" PRIu64 " is corrupt",
+                       pg_label(use), exec_id);
     return RC_OK;
 }
 

@@ -64,7 +64,7 @@ static enum rc read_partitions(const struct pg_call *use, struct arena *arena,
         partition->since_ms = row_ms(&row);
         partition->unsure_ms = row_i64(&row);
         if (row.bad || id != i || i >= PARTITIONS_MAX)
-            return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
+            return err_set(err, RC_CORRUPT, "%s: the partitions are corrupt", pg_label(use));
     }
     return RC_OK;
 }
@@ -138,7 +138,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     view.newest_id = row_u64(&row);
     TRY(read_partitions(partitions, arena, &view, err));
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: belfry.meta makes no sense", pg_label(cluster));
+        return err_set(err, RC_CORRUPT, "%s: belfry.meta is corrupt", pg_label(cluster));
     *ret_view = view;
     return RC_OK;
 }
@@ -234,7 +234,7 @@ static enum rc recover(struct member *member, const struct node_rec *me, struct 
     struct row row = pg_row(newest, 0, NULL);
     uint64_t mark = row_u64(&row);
     marks_restart(&s->marks, mark);
-    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", pg_label(newest)) : RC_OK;
+    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns are corrupt", pg_label(newest)) : RC_OK;
 }
 
 static enum rc release(struct member *member, uint64_t partitions, struct ownership *own,

@@ -413,8 +413,8 @@ static enum rc run(struct pg *pg, struct pg_call **ret_bad, struct err *err)
 }
 
 /* A connection that was lost since its last use is found out by using it. Where nothing can be done
- * twice by it, the caller need not know: that is when all of a transaction is in this run, or
- * nobody has seen an answer from it. */
+ * twice by it, the caller need not know: that is when all of a transaction is in this run, or no
+ * client has seen an answer from it. */
 static enum rc run_replayed(struct pg *pg, struct pg_call **ret_bad, struct err *err)
 {
     bool may_repeat = pg->conn != NULL && !pg->begun && first_fresh(pg) == pg->first;

@@ -15,8 +15,8 @@
 static enum rc makes_no_sense(const struct pg_call *use, const char *noun, uint64_t id,
                               struct err *err)
 {
-    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " makes no sense", pg_label(use),
-                   noun, id);
+    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " is corrupt", pg_label(use), noun,
+                   id);
 }
 
 static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
@@ -145,8 +145,8 @@ static enum rc read_calendar(struct reader *reader, struct str name, struct aren
         return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
     struct row row = pg_row(use, 0, arena);
     if (!row_calendar(&row, ret_calendar))
-        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
-                       pg_label(use), STR_ARG(name));
+        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' is corrupt", pg_label(use),
+                       STR_ARG(name));
     return RC_OK;
 }
 

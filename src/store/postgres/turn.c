@@ -128,7 +128,7 @@ static enum rc read_crowd(const struct pg_call *use, struct crowd *ret_crowd, st
     row.at++;
     crowd.heard_ms = row_ms(&row);
     if (row.bad || crowd.partitions == 0 || crowd.partitions > PARTITIONS_MAX)
-        return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
+        return err_set(err, RC_CORRUPT, "%s: the partitions are corrupt", pg_label(use));
     *ret_crowd = crowd;
     return RC_OK;
 }
@@ -147,8 +147,7 @@ enum rc postgres_read_taken(const struct pg_call *taken, const struct pg_call *f
         int64_t unsure_ms = row_i64(&row);
         bool deprived = row_bool(&row);
         if (row.bad || id >= crowd.partitions || epoch == 0)
-            return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
-                           pg_label(taken));
+            return err_set(err, RC_CORRUPT, "%s: a partition's row is corrupt", pg_label(taken));
         own->epochs[id] = epoch;
         own->unsure_ms[id] = unsure_ms;
         own->deprived |= (uint64_t)deprived << id;
@@ -160,8 +159,7 @@ enum rc postgres_read_taken(const struct pg_call *taken, const struct pg_call *f
         row.at++;
         uint64_t token = row_u64(&row);
         if (row.bad)
-            return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
-                           pg_label(floors));
+            return err_set(err, RC_CORRUPT, "%s: a partition's row is corrupt", pg_label(floors));
         own->turn_floor = turn > own->turn_floor ? turn : own->turn_floor;
         own->id_floor = newest_id > own->id_floor ? newest_id : own->id_floor;
         own->token_floor = token > own->token_floor ? token : own->token_floor;
@@ -231,8 +229,8 @@ static enum rc pause(struct postgres_store *s, struct err *err)
 }
 
 /* A server that was killed has its partitions until its lease is over. A server that starts again
- * meets its own shadow: nobody renews, and waiting helps. Where somebody renews, all is taken, and
- * we are one more. */
+ * meets its own shadow: no server renews, and waiting helps. Where one renews, all is taken, and we
+ * are one more. */
 enum rc postgres_own(struct store *store, struct str node, struct ownership *ret_owned,
                      struct err *err)
 {
@@ -314,5 +312,5 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     if (turn != 0 && turn == newest && turn == s->doubt_turn)
         marks_keep(&s->marks, &asked, turn);
     s->in_doubt = s->in_doubt && turn != s->doubt_turn;
-    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
+    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns are corrupt", s->place.label) : RC_OK;
 }

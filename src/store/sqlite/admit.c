@@ -19,7 +19,7 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, s
     ret_answer->holder = row_u64(&row);
     ret_answer->note = row_text(&row);
     if (!found || row.bad)
-        return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", s->db.path,
+        return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' is corrupt", s->db.path,
                        STR_ARG(claim->key)); /* refuses that command alone */
     return RC_OK;
 }
@@ -405,7 +405,7 @@ enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct are
     struct row row = stmt_row(&stmt, arena);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: the payload of execution %" PRIu64 " makes no sense",
+        return err_set(err, RC_CORRUPT, "%s: the payload of execution %" PRIu64 " is corrupt",
                        db->path, exec_id);
     *ret_payload = payload;
     return RC_OK;
@@ -425,7 +425,7 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, str
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->db.path, job_id);
+        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " is corrupt", s->db.path, job_id);
     if (exec_id != 0)
         TRY(sqlite_payload(&s->db, SQL_FETCH_PAYLOAD, exec_id, arena, &payload, err));
     *ret_spec = spec;

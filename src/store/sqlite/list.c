@@ -17,7 +17,7 @@ static enum rc read_drift(struct db *db, const struct filter *filter, int64_t *r
     struct row row = stmt_row(&stmt, NULL);
     *ret_drift_ms = (int64_t)row_u64(&row);
     if (row.bad)
-        return err_set(err, RC_CORRUPT, "%s: its partition row makes no sense", db->path);
+        return err_set(err, RC_CORRUPT, "%s: its partition row is corrupt", db->path);
     return RC_OK;
 }
 

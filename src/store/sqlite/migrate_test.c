@@ -169,7 +169,7 @@ static void assert_job(struct reader *reader, uint64_t id, enum job_state state,
                        int64_t finished_ms, const char *trail)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct filter filter = {.state = state};
+    struct filter filter = {.states = FILTER_STATE(state)};
     struct job_page page;
     struct job_rec job;
     assert_int_equal(reader->ops->job(reader, id, &arena, &job, NULL), RC_OK);

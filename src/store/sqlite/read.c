@@ -24,7 +24,7 @@ void sqlite_snapshot_end(struct db **db)
 static enum rc makes_no_sense(const struct stmt *stmt, const char *noun, uint64_t id,
                               struct err *err)
 {
-    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " makes no sense", stmt->db->path,
+    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " is corrupt", stmt->db->path,
                    noun, id);
 }
 
@@ -280,8 +280,8 @@ static enum rc read_calendar(struct reader *reader, struct str name, struct aren
         return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
     struct row row = stmt_row(&stmt, arena);
     if (!row_calendar(&row, ret_calendar))
-        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
-                       stmt.db->path, STR_ARG(name));
+        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' is corrupt", stmt.db->path,
+                       STR_ARG(name));
     return RC_OK;
 }
 

@@ -69,7 +69,7 @@ static enum rc load(struct requests *r, struct db *db, struct err *err)
     struct row row = stmt_row(&stmt, NULL);
     r->newest = found ? row_u64(&row) : 0;
     if (!found || row.bad)
-        return err_set(err, RC_CORRUPT, "%s: its table request_mark makes no sense", db->path);
+        return err_set(err, RC_CORRUPT, "%s: its table request_mark is corrupt", db->path);
     TRY(load_fresh(r, db, err));
     r->loaded = true;
     return RC_OK;
@@ -178,7 +178,7 @@ enum rc requests_take(struct requests *r, struct db *db, const struct claim *cla
     struct request request;
     TRY(look_up(r, db, claim->key, arena, &request, err));
     if (request.bad)
-        return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", db->path,
+        return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' is corrupt", db->path,
                        STR_ARG(claim->key)); /* refuses that command alone */
     ret_answer->holder = request.holder;
     ret_answer->note = request.note;

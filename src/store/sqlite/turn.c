@@ -84,7 +84,7 @@ static enum rc ask_partition(struct sqlite_store *s, struct stmt *stmt, bool *re
         for (int i = 0; i < count; i++)
             ret_columns[i] = (int64_t)row_u64(&row);
         if (row.bad)
-            rc = err_set(err, RC_CORRUPT, "%s: its partition row makes no sense", s->db.path);
+            rc = err_set(err, RC_CORRUPT, "%s: its partition row is corrupt", s->db.path);
     }
     stmt_end(stmt);
     if (rc == RC_OK)

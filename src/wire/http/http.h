@@ -52,8 +52,8 @@ struct http_limits {
         *quota; /* in which all servers that share these limits count; NULL: this one alone */
     size_t stream_bytes_max;      /* unsent bytes a slow stream reader may pile up */
     uint64_t head_timeout_ms;     /* from the first byte of a request to the end of its head */
-    uint64_t body_timeout_ms;     /* for every 16 KiB of a body, either way: who sends less, or who
-                                * takes nothing of an answer, is given up */
+    uint64_t body_timeout_ms;     /* for every 16 KiB of a body, either way; a client that sends
+                                * or takes less is given up */
     size_t body_rate_min;         /* bytes a second of a body that takes longer than that; 0: any */
     uint64_t idle_timeout_ms;     /* keep-alive without a request, … */
     uint64_t stranger_timeout_ms; /* … of a connection that nobody has vouched for; 0: the same */

@@ -266,8 +266,8 @@ static void dispatch(struct http_conn *c)
     c->server->handler(c->server->arg, &c->req);
 }
 
-/* Every step of a body has its time, and all of it the time that its bytes are worth: whoever sends
- * a step at the last moment, again and again, holds memory for hours otherwise. */
+/* Every step of a body has its time, and all of it the time that its bytes are worth: a client that
+ * sends a step at the last moment, again and again, holds memory for hours otherwise. */
 static void await_body(struct http_conn *c)
 {
     const struct http_limits *limits = &c->server->limits;

@@ -13,7 +13,7 @@ enum {
     BODY_AHEAD_MAX = 65536, /* reserved on the word of a Content-Length, before a byte came */
     BODY_KEEP_MAX = 16384,  /* kept from one request to the next */
     HEAD_USUAL_MAX = 4096,  /* every connection has room for it, whatever it asks */
-    FRAMING_MAX = 4096,     /* chunk extensions; nobody has been seen sending any */
+    FRAMING_MAX = 4096,     /* chunk extensions; none has been seen */
     FRAMING_PER_BYTE = 8,   /* chunks of one byte cost 5: "1", CR, LF and CR, LF behind it */
     REQUEST_LINE_BLANKS = 2,
 };
@@ -267,7 +267,7 @@ static int on_end(llhttp_t *llhttp)
 {
     struct http_parser *p = llhttp->data;
     p->req->body = buf_str(&p->body);
-    /* HTTP/1.0 closes, even if asked not to: nobody who cares for speed speaks it. */
+    /* HTTP/1.0 closes, even if asked not to: a client that cares for speed does not speak it. */
     p->keeps_alive = !p->old && llhttp_should_keep_alive(llhttp);
     return HPE_PAUSED;
 }

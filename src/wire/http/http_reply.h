@@ -1,7 +1,7 @@
 /* http_reply.h - bytes into answers: what the client reads with, without a socket.
  *
- * The status is kept, and the headers as far as they are of a sensible size. The body is handed
- * on piece by piece; who wants it whole collects it. Interim answers (100) are skipped. */
+ * The status is kept, and the headers as far as they are of a sensible size. The body is handed on
+ * piece by piece; a caller that wants it whole collects it. Interim answers (100) are skipped. */
 #pragma once
 #include "base/str.h"
 

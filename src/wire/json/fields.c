@@ -1,5 +1,6 @@
 #include "wire/json/fields.h"
 #include "base/id.h"
+#include "base/later.h"
 #include "base/when.h"
 
 #include <assert.h>
@@ -262,7 +263,7 @@ void fields_value(const struct fields *f, const struct field_place *at, const st
     case FIELD_RAW: *(struct str *)into = value->raw; break;
     case FIELD_LIST: read_list(f, at, value, field, base); break;
     case FIELD_OWN: field->read(f, at, value, into); break;
-    case FIELD_LATER: fields_fail(f, at, "is not supported by this version yet"); break;
+    case FIELD_LATER: fields_fail(f, at, LATER_WORDS); break;
     }
 }
 

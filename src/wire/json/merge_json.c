@@ -23,6 +23,7 @@ static const char *const decided[] = {"concurrency"};
 /* Texts of which one outweighs the other, and those that grow. */
 static const char *const weightier[] = {"open",   "half_open", "closed",
                                         "active", "draining",  "away"};
+static const char *const oldest[] = {"as_of"};
 static const char *const newest[] = {"seen_at", "time", "changed_at", "paused_at"};
 
 static bool is_among(struct str text, const char *const *words, size_t count)
@@ -81,7 +82,8 @@ static void put_text(struct json_writer *w, struct str key, struct values v)
             continue;
         struct str text = v.items[i]->string;
         bool newer = is_among(key, newest, COUNT_OF(newest)) && str_cmp(text, best) > 0;
-        if (newer || weight(text) < weight(best))
+        bool older = is_among(key, oldest, COUNT_OF(oldest)) && str_cmp(text, best) < 0;
+        if (newer || older || weight(text) < weight(best))
             best = text;
     }
     json_str(w, best);

@@ -17,7 +17,7 @@ struct node_view {
 
 struct partition_view {
     uint32_t partition;
-    struct str owner; /* a node's name; empty: nobody */
+    struct str owner; /* a node's name; empty: none */
     uint64_t epoch;
     int64_t since_ms;
 };

@@ -60,10 +60,6 @@ void exec_print_short(struct json_writer *w, const struct exec_rec *exec, struct
 void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
                        int64_t away_ms);
 
-/* Totals over all queues, and each queue by itself, in the order of their names. */
-void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
-                 int64_t uptime_ms, struct arena *arena);
-
 void event_print(struct json_writer *w, const struct event *event);
 /* The kind of the event, as a stream names it: "execution", "queue". */
 struct str event_kind(const struct event *event);

@@ -3,6 +3,7 @@
 #include "base/test/test.h"
 #include "job/record/trail.h"
 #include "wire/message/record_json.h"
+#include "wire/message/stats_json.h"
 
 #include <string.h>
 
@@ -406,7 +407,9 @@ TEST(numbers_are_summed_and_grouped_by_queue, clear)
     count(&stats, counters, COUNTER_EXECS, "mail", EXEC_STOPPING, 1);
     count(&stats, counters, COUNTER_JOBS, "mail", JOB_ACTIVE, 7);
     count(&stats, counters, COUNTER_JOBS, "default", JOB_ACTIVE, 2);
-    stats_print(&w, &stats, AT_MS, 12000, &arena);
+    struct stats_moment moment = {.now_ms = AT_MS, .as_of_ms = AT_MS, .uptime_ms = 12000};
+    stats_print(&w, &stats, &moment, &arena);
+    assert_raw("as_of", "\"" AT "\"");
     assert_raw("time", "\"" AT "\"");
     assert_raw("uptime_ms", "12000");
     assert_raw("jobs", "{\"active\":9,\"completed\":0,\"failed\":0,\"cancelled\":0,\"paused\":0}");
@@ -427,7 +430,7 @@ TEST(numbers_are_summed_and_grouped_by_queue, clear)
 
 TEST(no_numbers_at_all_are_fine, clear)
 {
-    stats_print(&w, &(struct stats_view){0}, AT_MS, 0, &arena);
+    stats_print(&w, &(struct stats_view){0}, &(struct stats_moment){.now_ms = AT_MS}, &arena);
     assert_raw("queues", "[]");
 }
 

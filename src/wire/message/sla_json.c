@@ -2,6 +2,8 @@
 #include "base/id.h"
 #include "base/when.h"
 
+#include <inttypes.h>
+
 /* ---- in a job document */
 
 void sla_read(const struct fields *f, const struct field_place *at, const struct json *value,
@@ -61,6 +63,10 @@ void sla_exec_put(struct json_writer *w, const struct exec_rec *exec)
     json_put_bool(w, "warned", (marks & SLA_WARNED) != 0);
     json_put_bool(w, "violated", (marks & SLA_VIOLATED) != 0);
     json_put_bool(w, "broken", (marks & SLA_BROKEN) != 0);
+    if ((marks & (SLA_EXCEEDED | SLA_COUNTED)) != 0)
+        json_put_bool(w, "exceeded_expected", (marks & SLA_EXCEEDED) != 0);
+    else
+        json_put_null(w, "exceeded_expected"); /* from before that was marked */
     json_close(w);
 }
 
@@ -70,6 +76,19 @@ static void put_limit(struct json_writer *w, const char *key, int64_t ms)
         json_put_int(w, key, ms);
     else
         json_put_null(w, key);
+}
+
+/* Hundredths of a percent as 12.34; null when there is none. */
+static void put_percent(struct json_writer *w, const char *key, bool known, int64_t bp)
+{
+    char text[32];
+    struct buf out = {.ptr = text, .cap = sizeof text, .max = sizeof text};
+    if (!known) {
+        json_put_null(w, key);
+        return;
+    }
+    buf_printf(&out, "%" PRId64 ".%02d", bp / 100, (int)(bp % 100));
+    json_put_raw(w, key, buf_str(&out));
 }
 
 void sla_event_print(struct json_writer *w, const struct sla_event_rec *event)
@@ -88,6 +107,8 @@ void sla_event_print(struct json_writer *w, const struct sla_event_rec *event)
     json_put_int(w, "actual_ms", event->actual_ms);
     json_put_int(w, "overrun_ms", sla_event_overrun_ms(event));
     json_put_int(w, "overrun_percent", sla_event_overrun_percent(event));
+    put_percent(w, "sla_violation_percentage", sla_event_is_violation(event),
+                sla_event_violation_bp(event));
     json_put_str(w, "action", sla_event_action(event));
     put_limit(w, "extended_ms", event->extended_ms);
     json_put_text(w, "actor", event->actor);
@@ -188,6 +209,10 @@ void sla_report_print(struct json_writer *w, uint64_t job_id, const struct sla_r
     put_rate(w, "rate", report->total - report->violated, report->total);
     put_average(w, "average_duration_ms", report->duration_ms, report->total);
     put_average(w, "average_overrun_ms", report->overrun_ms, report->overruns);
+    put_percent(w, "average_violation_percentage", report->percents > 0,
+                report->percents > 0 ? report->percent_bp / report->percents : 0);
+    json_put_int(w, "exceeded_expected", report->exceeded);
+    json_put_int(w, "uncounted_expected", report->uncounted);
     json_put_bool(w, "cut", report->cut);
     json_close(w);
 }

@@ -37,6 +37,10 @@ struct sla_report {
     int64_t duration_ms; /* of all of those, added up */
     int64_t overruns;    /* attempts that took longer than they may, … */
     int64_t overrun_ms;  /* … by so much, added up */
+    int64_t percents;    /* those of which is known by how many percent of their limit, … */
+    int64_t percent_bp;  /* … in hundredths, added up */
+    int64_t exceeded;    /* executions that took longer than expected, in whatever attempt */
+    int64_t uncounted;   /* those that ended or began before that was counted: not among them */
     bool cut;            /* there was more than was looked at */
 };
 void sla_report_print(struct json_writer *w, uint64_t job_id, const struct sla_report *report);

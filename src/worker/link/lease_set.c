@@ -42,12 +42,15 @@ void lease_set_init(struct lease_set *h)
 /* Looking for the next deadline each time would make ten thousand ends cost their square. */
 static void leave_running(struct lease_set *h, const struct held *held)
 {
+    assert(h->running_count > 0 && held->state != HELD_ENDED);
     h->running_count--;
     h->deadline_stale |= held->deadline_ms == h->deadline_ms;
 }
 
 static void forget(struct lease_set *h, struct held *take_held)
 {
+    assert(map_get(&h->by_exec, take_held->exec_id) == take_held);
+    assert(take_held->state != HELD_ENDED || h->ended_count > 0);
     list_remove(&take_held->node);
     if (take_held->state == HELD_ENDED)
         h->ended_count--;
@@ -309,6 +312,7 @@ void lease_set_fill(struct lease_set *h, struct poll *poll, const struct partiti
         held->in_seq = poll->seq;
         results[count++] = held->result;
     }
+    assert(count + (size_t)(names_end - names) <= h->running_count + h->ended_count);
     poll->held = names;
     poll->held_count = (size_t)(names_end - names);
     poll->results = results;

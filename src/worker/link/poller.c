@@ -228,6 +228,7 @@ static void on_polled(void *arg, const struct http_response *response, const str
     struct session *c = p->session;
     int status = response == NULL ? 0 : response->status;
 
+    assert(link->busy);
     link->busy = false;
     if (p->closing || p->retired || c->closing || !c->registered)
         return;
@@ -296,6 +297,7 @@ static void send_poll(struct poller *p, struct link *link)
     uint32_t offer = offer_of(p);
     struct poll poll = {
         .seq = ++c->seq, .free = offer, .wait_ms = wait_ms(p, offer), .heard = p->heard};
+    assert(c->registered && !link->busy);
     bool less = poller_newest(p) != NULL && poller_newest(p)->free > offer;
 
     arena_reset(&c->scratch);

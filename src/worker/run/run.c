@@ -55,6 +55,7 @@ struct run {
 static void on_closed(uv_handle_t *handle)
 {
     struct run *run = handle->data;
+    assert(run->handles > 0);
     if (--run->handles > 0)
         return;
     arena_free(&run->arena);
@@ -148,6 +149,7 @@ static void read_rest(struct run *run)
 /* Tells the owner, who frees us, when the server has all it should have before. */
 static void finish_when_told(struct run *run)
 {
+    assert(run->ended); /* a result is told once, and of an attempt that is over */
     if (run->output_waits || run->save_waits)
         return;
     uv_timer_stop(&run->timer);
@@ -221,6 +223,7 @@ static void judge(struct run *run)
 static void end(struct run *run)
 {
     int64_t now_ms = clock_wall_ms();
+    assert(!run->ended);
     run->ended = true;
     read_rest(run);
     judge(run);
@@ -241,6 +244,7 @@ void run_on_event(struct run *run, const struct spawn_event *event)
 {
     if (run->ended)
         return;
+    assert(run->end.started);          /* the spawner speaks of no run that it was not given */
     if (event->kind == SPAWN_FAILED) { /* the end follows */
         run->end.step = event->step;
         run->end.error = event->error;
@@ -334,6 +338,7 @@ static void launch(struct run *run, struct str checkpoint)
     struct run_order *order = run->order;
     struct err err;
     int taps[2];
+    assert(order != NULL && !run->end.started && !run->ended);
     run->order = NULL;
     order->deadline_ms = run->deadline_ms;
     if (run_order_launch(order, run->host, run->id, checkpoint, &run->files, &run->arena, taps,
@@ -411,6 +416,7 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
 
 void run_free(struct run *run)
 {
+    assert(run->host->running > 0);
     run->host->running--;
     for (size_t i = 0; i < COUNT_OF(run->taps); i++)
         close_tap(&run->taps[i]);

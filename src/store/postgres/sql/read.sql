@@ -101,8 +101,7 @@ WHERE job_id = $1::bigint AND ($2::bigint = 0 OR version = $2::bigint) ORDER BY 
 -- place of the id that they are about.
 SELECT k.n, j.*
 FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
-CROSS JOIN LATERAL (SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
-        finished_ms, changed_ms, last_exec, ''::text AS spec
+CROSS JOIN LATERAL (SELECT {job_row.head.columns}, ''::text AS spec
     FROM belfry.job e WHERE e.id = k.id OFFSET 0) j;
 
 -- name: read_newest_attempts

@@ -79,7 +79,7 @@ WHERE job_id = :job_id AND (:version = 0 OR version = :version) ORDER BY version
 
 -- name: read_head
 -- What a job was submitted with, for lists of its executions.
-SELECT {job_head.columns}, '' FROM job WHERE id = :id;
+SELECT {job_row.head.columns}, '' FROM job WHERE id = :id;
 
 -- name: read_newest_attempt
 SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
