@@ -3,8 +3,7 @@
 -- name: find_live_jobs
 -- What is unfinished behind $1 in the partitions $2 and $3, at most $4, each with its job but for the
 -- document.
-SELECT l.*, j.id, j.version, j.state, j.name, j.queue, j.owner, j.team, j.tags, j.priority, j.created_ms,
-    j.finished_ms, j.changed_ms, j.last_exec, ''::text AS spec FROM (
+SELECT l.*, {job_row.head.columns j}, ''::text AS spec FROM (
     SELECT id FROM belfry.live
     WHERE id > $1::bigint AND belfry.is_owned(id, $2::bigint::integer, $3::bigint)
     ORDER BY id LIMIT $4::bigint) w

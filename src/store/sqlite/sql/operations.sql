@@ -3,8 +3,7 @@
 -- name: find_live_jobs
 -- What is unfinished, each with its job but for the document. Without a LIMIT: the caller stops
 -- reading, since rows that make no sense must not fill a page.
-SELECT l.*, j.id, j.version, j.state, j.name, j.queue, j.owner, j.team, j.tags, j.priority, j.created_ms,
-    j.finished_ms, j.changed_ms, j.last_exec, '' AS spec
+SELECT l.*, {job_row.head.columns j}, '' AS spec
 FROM live_row l LEFT JOIN job j ON j.id = l.job_id
 WHERE l.id > :after_id ORDER BY l.id;
 
