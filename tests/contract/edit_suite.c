@@ -105,8 +105,9 @@ PROMISE(an_execution_moves_with_its_job)
 
 /* ---- versions */
 
-static struct delta edit_of(const struct job_rec *job, struct job_change *ret_change,
-                            struct version_change *ret_version, uint32_t version, uint32_t oldest)
+static struct delta versioned_edit(const struct job_rec *job, struct job_change *ret_change,
+                                   struct version_change *ret_version, uint32_t version,
+                                   uint32_t oldest)
 {
     *ret_change = (struct job_change){.kind = CHANGE_UPDATE, .redefined = true, .job = *job};
     ret_change->job.version = version;
@@ -141,7 +142,7 @@ PROMISE(the_first_edit_writes_the_version_before_it_too)
     struct version_change version;
     struct version_rec *found;
     assert_int_equal(versions_of(w, job.id, 0, &found), 0);
-    world_commit(w, edit_of(&job, &change, &version, 2, 0));
+    world_commit(w, versioned_edit(&job, &change, &version, 2, 0));
     world_reopen(w);
     assert_int_equal(versions_of(w, job.id, 0, &found), 2);
     assert_true(found[0].version == 2 && found[0].at_ms == T0 + 2);
@@ -165,7 +166,7 @@ PROMISE(versions_that_are_too_many_go)
     struct version_change version;
     struct version_rec *found;
     for (uint32_t i = 2; i < 6; i++)
-        world_commit(w, edit_of(&job, &change, &version, i, i > 3 ? i - 3 : 0));
+        world_commit(w, versioned_edit(&job, &change, &version, i, i > 3 ? i - 3 : 0));
     assert_int_equal(versions_of(w, job.id, 0, &found), 3);
     assert_true(found[0].version == 5 && found[2].version == 3);
 }
