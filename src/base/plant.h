@@ -69,6 +69,7 @@
     X(dead_letter_without_reason, "a dead letter does not say why")                                \
     X(letter_outlives_retry, "a dead letter that is run again stays one")                          \
     X(operation_forgotten, "a server that starts knows of no operation")                           \
+    X(operation_place_lost, "the place of an operation is not kept")                               \
     X(retention_by_birth, "what ended a moment ago goes because it began long ago")                \
     X(slot_signal_lost, "who waits for a slot does not hear of its end")                           \
     X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \

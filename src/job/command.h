@@ -36,10 +36,10 @@ enum command_kind {
     CMD_ALERT_SENT,   /* or given up */
     CMD_RETRY_LETTER, /* as CMD_RETRY_EXEC, of a dead letter */
     CMD_DISCARD_LETTER,
-    CMD_OPERATE,    /* one of these with all dead letters that fit */
-    CMD_OPERATIONS, /* list them */
-    CMD_CALENDAR,   /* put or delete one */
-    CMD_FENCE,      /* whether a token still owns a run */
+    CMD_OPERATE, /* one of these with many jobs, executions or dead letters */
+    CMD_CANCEL_OPERATION,
+    CMD_CALENDAR, /* put or delete one */
+    CMD_FENCE,    /* whether a token still owns a run */
     CMD_STATS,
     CMD_WAITS, /* how many wait for what */
     COMMAND_KINDS,
@@ -195,7 +195,7 @@ enum reply_kind {
     REPLY_QUEUES, /* one or all of them */
     REPLY_TEAMS,
     REPLY_BREAKERS,
-    REPLY_OPERATIONS,
+    REPLY_OPERATION,
     REPLY_CALENDAR,
     REPLY_STATS,
     REPLY_WAITS,
@@ -241,6 +241,10 @@ struct command {
         struct {
             enum operation_kind kind;
             struct letter_filter filter;
+            struct action_filter which;
+            bool by_ids;
+            struct str ids; /* as struct operation_rec has them */
+            bool counted;
             uint64_t total; /* how many fit, as who asks has counted them */
         } operate;
         struct calendar_put calendar;
@@ -285,10 +289,7 @@ struct command {
                 const struct breaker_view *breakers;
                 size_t breaker_count;
             };
-            struct {
-                const struct operation_rec *operations; /* CMD_OPERATE: the new one */
-                size_t operation_count;
-            };
+            uint64_t operation_id;
             uint32_t calendar_version;
             struct stats_view stats;
             struct {

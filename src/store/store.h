@@ -220,6 +220,9 @@ struct tally_key {
  * not be called from it. False: that one is too many, and the reading ends before it. */
 typedef bool letter_sink(void *arg, const struct letter_rec *letter);
 
+/* Is handed an unfinished execution and its job, without its document, as a letter_sink is. */
+typedef bool live_sink(void *arg, const struct job_rec *job, const struct exec_rec *exec);
+
 struct letter_groups {
     struct letter_group *groups;
     size_t count;
@@ -283,6 +286,17 @@ struct reader_ops {
     enum rc (*letter_groups)(struct reader *, const struct letter_filter *, size_t scan_max,
                              size_t max, struct arena *, struct letter_groups *ret_groups,
                              struct err *);
+    /* What is unfinished, with ids above `after`, growing: at most max, or until the sink has
+     * enough. *ret_next: where to go on; 0 when this was the end. */
+    enum rc (*live)(struct reader *, uint64_t after, size_t max, live_sink *sink, void *arg,
+                    uint64_t *ret_next, struct err *);
+    /* The parts of an operation, by partition; with id 0 those of all operations, newest first.
+     * None when there is no such operation. */
+    enum rc (*operations)(struct reader *, uint64_t id, struct arena *,
+                          struct operation_rec **ret_parts, size_t *ret_count, struct err *);
+    /* Definitions of a job that was edited, newest first; with a version that one alone. */
+    enum rc (*versions)(struct reader *, uint64_t job_id, uint32_t version, struct arena *,
+                        struct version_rec **ret_versions, size_t *ret_count, struct err *);
     /* With its document. RC_NOT_FOUND. */
     enum rc (*calendar)(struct reader *, struct str name, struct arena *,
                         struct calendar_rec *ret_calendar, struct err *);

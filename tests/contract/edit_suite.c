@@ -102,3 +102,71 @@ PROMISE(an_execution_moves_with_its_job)
     assert_str(due.answer.jobs[0].spec, edit.job.spec);
     assert_int_equal(whole.answer.jobs[0].changed_ms, T0 + 7);
 }
+
+/* ---- versions */
+
+static struct delta versioned_edit(const struct job_rec *job, struct job_change *ret_change,
+                                   struct version_change *ret_version, uint32_t version,
+                                   uint32_t oldest)
+{
+    *ret_change = (struct job_change){.kind = CHANGE_UPDATE, .redefined = true, .job = *job};
+    ret_change->job.version = version;
+    ret_change->job.changed_ms = T0 + version;
+    ret_change->job.spec = STR("{\"command\":[\"new\"]}");
+    ret_change->job.payload = STR("[1]");
+    *ret_version = (struct version_change){
+        .version = {job->id, version, T0 + version, STR("key:bob"), ret_change->job.spec,
+                    ret_change->job.payload},
+        .oldest = oldest,
+    };
+    return (struct delta){
+        .jobs = ret_change, .job_count = 1, .versions = ret_version, .version_count = 1};
+}
+
+static size_t versions_of(struct world *w, uint64_t job_id, uint32_t version,
+                          struct version_rec **ret_versions)
+{
+    size_t count;
+    assert_rc(w->reader->ops->versions(w->reader, job_id, version, &w->arena, ret_versions, &count,
+                                       &w->err),
+              RC_OK);
+    return count;
+}
+
+PROMISE(the_first_edit_writes_the_version_before_it_too)
+{
+    struct world *w = *state;
+    struct exec_rec exec = read_exec(w, world_submit(w, EXEC_QUEUED));
+    struct job_rec job = read_job(w, exec.job_id);
+    struct job_change change;
+    struct version_change version;
+    struct version_rec *found;
+    assert_int_equal(versions_of(w, job.id, 0, &found), 0);
+    world_commit(w, versioned_edit(&job, &change, &version, 2, 0));
+    world_reopen(w);
+    assert_int_equal(versions_of(w, job.id, 0, &found), 2);
+    assert_true(found[0].version == 2 && found[0].at_ms == T0 + 2);
+    assert_str(found[0].actor, STR("key:bob"));
+    assert_str(found[0].spec, change.job.spec);
+    assert_str(found[0].payload, STR("[1]"));
+    assert_true(found[1].version == 1 && found[1].at_ms == job.created_ms);
+    assert_str(found[1].actor, job.owner);
+    assert_str(found[1].spec, job.spec);
+    assert_str(found[1].payload, job.payload);
+    assert_int_equal(versions_of(w, job.id, 1, &found), 1);
+    assert_int_equal(found[0].version, 1);
+}
+
+PROMISE(versions_that_are_too_many_go)
+{
+    struct world *w = *state;
+    struct exec_rec exec = read_exec(w, world_submit(w, EXEC_QUEUED));
+    struct job_rec job = read_job(w, exec.job_id);
+    struct job_change change;
+    struct version_change version;
+    struct version_rec *found;
+    for (uint32_t i = 2; i < 6; i++)
+        world_commit(w, versioned_edit(&job, &change, &version, i, i > 3 ? i - 3 : 0));
+    assert_int_equal(versions_of(w, job.id, 0, &found), 3);
+    assert_true(found[0].version == 5 && found[2].version == 3);
+}

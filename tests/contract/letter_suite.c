@@ -1,4 +1,4 @@
-/* Dead letters, and operations on many of them. */
+/* Dead letters. */
 #include "base/vec.h"
 #include "deaths.h"
 #include "loaded.h"
@@ -246,71 +246,4 @@ PROMISE(a_turn_is_told_letters_from_the_oldest_behind_a_place)
     assert_true(q.answer.more);
     assert_int_equal(letter_order(q.answer.place, places[3]), 0);
     w->store->ops->abort(w->store);
-}
-
-/* ---- operations */
-
-PROMISE(operations_are_loaded_as_they_stand)
-{
-    struct world *w = *state;
-    struct operation_change changes[2] = {0};
-    for (size_t i = 0; i < 2; i++)
-        changes[i].operation = (struct operation_rec){
-            .id = world_id(w),
-            .kind = i == 0 ? OPERATION_RETRY : OPERATION_DISCARD,
-            .state = OPERATION_RUNNING,
-            .filter = {STR("mail"), STR("nightly"), FAILURE_DISK, 17, 4, T0, T0 + 5},
-            .by = STR("key:admin"),
-            .created_ms = T0,
-            .total = 7,
-        };
-    world_commit(w, (struct delta){.operations = changes, .operation_count = 2});
-    changes[1].operation.state = OPERATION_DONE;
-    changes[1].operation.finished_ms = T0 + 9;
-    changes[1].operation.done = 5;
-    changes[1].operation.refused = 2;
-    changes[1].operation.at = (struct letter_place){T0 + 1, 12};
-    changes[1].operation.refusal = STR("the name is in use");
-    world_commit(w, (struct delta){.operations = &changes[1], .operation_count = 1});
-    world_reopen(w);
-    CLEANUP(loaded_free) struct loaded l = {0};
-    assert_rc(load(w, T0, &l), RC_OK);
-    assert_int_equal(l.operations.len, 2);
-    const struct operation_rec *got = &l.operations.items[1];
-    const struct operation_rec *want = &changes[1].operation;
-    assert_int_equal(l.operations.items[0].id, changes[0].operation.id);
-    assert_int_equal(got->id, want->id);
-    assert_int_equal(got->kind, want->kind);
-    assert_int_equal(got->state, want->state);
-    assert_str(got->filter.queue, want->filter.queue);
-    assert_str(got->filter.name, want->filter.name);
-    assert_int_equal(got->filter.class, want->filter.class);
-    assert_int_equal(got->filter.fingerprint, want->filter.fingerprint);
-    assert_int_equal(got->filter.job_id, want->filter.job_id);
-    assert_int_equal(got->filter.died_after_ms, want->filter.died_after_ms);
-    assert_int_equal(got->filter.died_before_ms, want->filter.died_before_ms);
-    assert_str(got->by, want->by);
-    assert_int_equal(got->created_ms, want->created_ms);
-    assert_int_equal(got->finished_ms, want->finished_ms);
-    assert_true(got->total == 7 && got->done == 5 && got->refused == 2);
-    assert_int_equal(letter_order(got->at, want->at), 0);
-    assert_str(got->refusal, want->refusal);
-    changes[0].forget = true;
-    world_commit(w, (struct delta){.operations = changes, .operation_count = 1});
-    CLEANUP(loaded_free) struct loaded after = {0};
-    assert_rc(load(w, T0, &after), RC_OK);
-    assert_int_equal(after.operations.len, 1);
-    assert_int_equal(after.operations.items[0].id, want->id);
-}
-
-PROMISE(ids_of_operations_are_not_used_again)
-{
-    struct world *w = *state;
-    struct operation_change change = {
-        .operation = {.id = world_id(w), .kind = OPERATION_RETRY, .state = OPERATION_DONE}};
-    world_commit(w, (struct delta){.operations = &change, .operation_count = 1});
-    world_reopen(w);
-    struct ownership own;
-    assert_rc(w->store->ops->own(w->store, STR("next"), &own, &w->err), RC_OK);
-    assert_true(own.id_floor >= change.operation.id);
 }

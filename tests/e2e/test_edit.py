@@ -408,5 +408,67 @@ def test_files_that_make_no_sense_are_refused_before_anything_happens():
     assert gone.returncode == 5, gone
 
 
+def versions(job_id):
+    status, answer, _ = call("GET", f"/jobs/{job_id}/versions")
+    assert status == 200, answer
+    return answer["versions"]
+
+
+def rollback(job_id, version, **headers):
+    return call("POST", f"/jobs/{job_id}/rollback", {"version": version}, **headers)
+
+
+def test_versions_are_kept_and_one_can_be_had_again():
+    job_id = create(name=new_name(), schedule={"every": "1h"}, priority=7, payload={"n": 1})
+    only, = versions(job_id)
+    assert (only["version"], only["actor"]) == (1, "admin"), only
+    assert only["document"]["priority"] == 7 and only["document"]["payload"] == {"n": 1}, only
+    assert patch(job_id, 1, {"description": "new", "priority": 9})[0] == 200
+    assert patch(job_id, 2, {"payload": {"n": 2}, "tags": {"a": "b"}})[0] == 200
+    told = versions(job_id)
+    assert [v["version"] for v in told] == [3, 2, 1], told
+    assert told[0]["actor"] == "key:admin" and told[0]["document"]["payload"] == {"n": 2}, told
+    status, answer, etag = rollback(job_id, 1, If_Match='"3"')
+    assert status == 200 and answer["version"] == 4 and etag == '"4"', (answer, etag)
+    assert set(answer["changed_fields"]) == {"description", "priority", "payload", "tags"}, answer
+    job = call("GET", f"/jobs/{job_id}")[1]
+    assert (job["priority"], job["payload"]) == (7, {"n": 1}) and not job.get("tags"), job
+    assert not job.get("description"), job
+    assert versions(job_id)[0]["document"] == only["document"]
+    status, answer, _ = rollback(job_id, 1)
+    assert (status, answer["changed"], answer["version"]) == (200, False, 4), answer
+    assert rollback(job_id, 2, If_Match='"3"')[0] == 412
+    status, answer, _ = rollback(job_id, 17)
+    assert status == 404 and "version 17" in answer["detail"], answer
+    assert rollback(job_id, 0)[0] == 400
+    assert call("POST", f"/jobs/{job_id}/rollback", {})[0] == 400
+    assert call("DELETE", f"/jobs/{job_id}")[0] == 200
+    assert rollback(job_id, 2)[0] == 409
+    assert call("GET", "/jobs/job_0000000000001/versions")[0] == 404
+
+
+def test_a_rollback_to_a_calendar_that_is_gone_is_refused():
+    assert call("PUT", "/calendars/old-days", {
+        "policy": "skip",
+        "windows": [{"from": "2030-01-01T00:00:00Z", "to": "2030-01-02T00:00:00Z"}]})[0] < 300
+    job_id = create(schedule={"every": "1h"}, calendars=["old-days"])
+    assert patch(job_id, 1, {"calendars": None})[0] == 200
+    assert call("DELETE", "/calendars/old-days")[0] == 200
+    status, answer, _ = rollback(job_id, 1)
+    assert status in (400, 404, 409) and "old-days" in json.dumps(answer), answer
+    assert call("GET", f"/jobs/{job_id}")[1]["version"] == 2
+
+
+def test_versions_on_the_command_line():
+    job_id = create(schedule={"every": "1h"}, priority=1)
+    assert patch(job_id, 1, {"priority": 2})[0] == 200
+    shown = server.cli("history", job_id)
+    assert shown.returncode == 0 and len(shown.stdout.splitlines()) == 3, shown
+    done = server.cli("rollback", job_id, "1")
+    assert done.returncode == 0 and done.stdout == f"{job_id} has version 3\n", done
+    assert server.cli("rollback", job_id).returncode == 2
+    assert server.cli("rollback", job_id, "99").returncode == 3
+
+
 if __name__ == "__main__":
     main(tests_of(globals()), server)

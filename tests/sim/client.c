@@ -242,6 +242,57 @@ static void operate(struct world *w)
     net_send(w, call);
 }
 
+/* The texts live as long as the day. */
+static void act_on_some(struct world *w, struct call *call)
+{
+    struct buf ids = {.max = 10 * ID_DIGITS};
+    bool jobs = operation_is_about_jobs(call->cmd.operate.kind);
+    uint64_t last = 0;
+    for (int i = 0; i < 4; i++) { /* in their order, as the API has them */
+        uint64_t id = jobs ? some_job(w) : some_exec(w);
+        char text[ID_TEXT_MAX];
+        if (id > last)
+            buf_add(&ids, id_format(text, "", id));
+        last = id > last ? id : last;
+    }
+    call->cmd.operate.by_ids = true;
+    call->cmd.operate.ids = arena_str(w->model.arena, buf_str(&ids));
+    buf_free(&ids);
+}
+
+static void act_on_many(struct world *w)
+{
+    static const enum operation_kind kinds[] = {
+        OPERATION_PAUSE_JOBS,   OPERATION_RESUME_JOBS,  OPERATION_RESUME_JOBS,
+        OPERATION_TRIGGER_JOBS, OPERATION_TRIGGER_JOBS, OPERATION_CANCEL_JOBS,
+        OPERATION_CANCEL_EXECS, OPERATION_RETRY_EXECS,
+    };
+    struct call *call = call_new(w, CMD_OPERATE, STR(OPERATOR));
+    struct action_filter *f = &call->cmd.operate.which;
+    call->cmd.operate.kind = PICK(w, kinds);
+    if (call->cmd.operate.kind == OPERATION_PAUSE_JOBS && !w->scene.pauses)
+        call->cmd.operate.kind = OPERATION_RESUME_JOBS;
+    if (pick(w, 4) == 0)
+        act_on_some(w, call);
+    else if (pick(w, 4) == 0)
+        f->name = PICK(w, name_words);
+    else if (pick(w, 4) > 0)
+        f->queues = PICK(w, queue_words);
+    SAY(w, "client", "asks for many: %.*s %.*s",
+        STR_ARG(operation_kind_name(call->cmd.operate.kind)),
+        STR_ARG(operation_subject_name(call->cmd.operate.kind)));
+    net_send(w, call);
+}
+
+static void cancel_operation(struct world *w)
+{
+    uint64_t id = operations_some(&w->model, pick(w, 1000));
+    struct call *call = call_new(w, CMD_CANCEL_OPERATION, STR(OPERATOR));
+    call->cmd.target.id = id;
+    SAY(w, "client", "cancels an operation");
+    net_send(w, call);
+}
+
 static void bury(struct world *w)
 {
     uint64_t dice = pick(w, 10);
@@ -252,8 +303,10 @@ static void bury(struct world *w)
         send_target(w, CMD_DISCARD_LETTER, letter, "discards", exec_label(w, letter));
     else if (dice < 9)
         operate(w);
+    else if (pick(w, 3) > 0)
+        act_on_many(w);
     else
-        look(w, CMD_OPERATIONS);
+        cancel_operation(w);
 }
 
 /* One that was deleted by a server while another took a job that goes by it, or that was lost. It is put anew, and

@@ -48,6 +48,8 @@
     X(LETTER_RETRIED, "a dead letter was run again")                                               \
     X(LETTER_EXPIRED, "a dead letter was too old")                                                 \
     X(OPERATION_AFTER_RESTART, "an operation went on after a restart")                             \
+    X(ACTED_ON_MANY, "an operation did something to a job or an execution")                        \
+    X(OPERATION_CANCELLED, "an operation was cancelled before its end")                            \
     X(HISTORY_FORGOTTEN, "what had ended long ago was deleted")                                    \
     X(JOB_FORGOTTEN, "its job was deleted with it")                                                \
     X(ALERT_FORGOTTEN, "an alert was too old")                                                     \

@@ -43,7 +43,8 @@ struct numbers {
     uint64_t exec_id;
     int exec_state;
     uint64_t worker_id;
-    size_t workers, queues, breakers, teams, operations;
+    size_t workers, queues, breakers, teams;
+    uint64_t operation_id;
 };
 
 static struct numbers numbers_of(const struct command *cmd)
@@ -62,7 +63,7 @@ static struct numbers numbers_of(const struct command *cmd)
     case REPLY_QUEUES: return (struct numbers){.queues = cmd->reply.queue_count};
     case REPLY_BREAKERS: return (struct numbers){.breakers = cmd->reply.breaker_count};
     case REPLY_TEAMS: return (struct numbers){.teams = cmd->reply.team_count};
-    case REPLY_OPERATIONS: return (struct numbers){.operations = cmd->reply.operation_count};
+    case REPLY_OPERATION: return (struct numbers){.operation_id = cmd->reply.operation_id};
     default: return (struct numbers){0};
     }
 }
@@ -76,10 +77,10 @@ void digest_answer(struct digest *d, const struct command *cmd)
     buf_printf(
         &text,
         "command %d: %d %s job %" PRIu64 " %d v%" PRIu32 " exec %" PRIu64 " %d worker %" PRIu64
-        " %zu workers %zu queues %zu breakers %zu teams %zu operations\n",
+        " %zu workers %zu queues %zu breakers %zu teams operation %" PRIu64 "\n",
         (int)cmd->kind, (int)cmd->reply.rc, cmd->reply.rc != RC_OK ? cmd->reply.err.text : "",
         n.job_id, n.job_state, n.version, n.exec_id, n.exec_state, n.worker_id, n.workers, n.queues,
-        n.breakers, n.teams, n.operations);
+        n.breakers, n.teams, n.operation_id);
     if (cmd->kind == CMD_POLL)
         print_poll(&text, &cmd->reply.poll);
     for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++)

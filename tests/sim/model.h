@@ -184,11 +184,19 @@ struct model_told {
     enum alert_state state;
 };
 
-/* Something that is done with many dead letters. */
+/* A thing that an operation is to act upon: a job, or an execution. */
+struct model_target {
+    uint64_t id;
+    bool met;   /* it was acted upon */
+    bool other; /* somebody else has changed it since */
+};
+
+/* A part of something that is done with many. */
 struct model_operation {
     struct operation_rec rec;
-    uint64_t most;  /* letters that it may have come across by now */
-    uint64_t loads; /* model.loads, when it began */
+    uint64_t most;                    /* letters that it may have come across by now */
+    uint64_t loads;                   /* model.loads, when it began */
+    VEC(struct model_target) targets; /* what fitted when it began; not of letters */
 };
 
 /* What a calendar is to say. */
@@ -427,8 +435,23 @@ bool breakers_hold(const struct world *w, const struct model_exec *x);
 void letters_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
 /* An execution is deleted. */
 void letters_forget(struct world *w, uint64_t exec_id, const struct turn_view *view);
-/* An operation is under way. */
-bool letters_operate(const struct model *m);
+
+/* ---- model_operations.c */
+
+#define OPERATOR "key:operator" /* who asks for actions on many, and for nothing else */
+
+void operations_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* There is another dead letter. */
+void operations_meet(struct world *w, const struct model_exec *x);
+/* One that discards such letters is under way. */
+bool operations_discard(const struct model *m, const struct model_exec *x);
+/* Any is under way. */
+bool operations_run(const struct model *m);
+/* One of this kind is under way, or was when this turn began. */
+bool operations_do(const struct model *m, enum operation_kind kind);
+/* Ids of operations that there are; 0: none. */
+uint64_t operations_some(const struct model *m, uint64_t dice);
+bool operations_know(const struct model *m, uint64_t id);
 
 /* ---- runs that take longer than they should: model_slas.c */
 

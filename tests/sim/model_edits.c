@@ -120,14 +120,14 @@ void edits_slot(struct world *w, const struct model_exec *x, enum exec_event eve
 }
 
 /* Somebody took the one ahead away in the same turn, or woke its job up: the next one may be. */
-static bool is_disturbed(const struct turn_view *view)
+static bool is_disturbed(const struct world *w, const struct turn_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         enum command_kind kind = view->commands[i]->kind;
         if (kind == CMD_CANCEL_EXEC || kind == CMD_RESUME_JOB)
             return true;
     }
-    return false;
+    return operations_run(&w->model);
 }
 
 /* A slot that was made by a clock which was set back since is not made again, unless that clock was so
@@ -152,7 +152,7 @@ static void check_ahead(struct world *w, struct model_job *job, const struct tur
         want.at_ms = job->slot_before_ms;
     PROMISE(w,
             (x->rec.slot_ms == want.at_ms && x->rec.nominal_ms == want.nominal_ms) ||
-                (x->rec.slot_ms > want.at_ms && is_disturbed(view)),
+                (x->rec.slot_ms > want.at_ms && is_disturbed(w, view)),
             "%s was edited, and %" PRId64 " is ahead where %" PRId64 " should be",
             job_label(w, job->rec.id), x->rec.slot_ms, want.at_ms);
     PROMISE(w,

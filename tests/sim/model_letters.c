@@ -1,4 +1,4 @@
-/* model_letters.c - dead letters, what is done with many of them, and what is too old. */
+/* model_letters.c - dead letters, and what is too old. */
 #include "coverage.h"
 #include "model.h"
 #include "world.h"
@@ -51,11 +51,7 @@ static void keep_letter(struct world *w, const struct letter_rec *rec)
     x->letter.owner = x->job->rec.owner;
     x->letter.error = x->rec.error;
     x->letter.line = arena_str(m->arena, rec->line);
-    for (size_t i = 0; i < m->operations.len; i++) {
-        struct model_operation *op = &m->operations.items[i];
-        op->most +=
-            rec->place.died_ms <= op->rec.created_ms && letter_fits(&op->rec.filter, &x->letter);
-    }
+    operations_meet(w, x);
 }
 
 /* ---- leaving */
@@ -67,14 +63,7 @@ static bool was_discarded(const struct world *w, uint64_t exec_id, const struct 
         if (cmd->kind == CMD_DISCARD_LETTER && cmd->target.id == exec_id && cmd->reply.rc == RC_OK)
             return true;
     }
-    const struct model_exec *x = model_exec(&w->model, exec_id);
-    for (size_t i = 0; i < w->model.operations.len; i++) {
-        const struct operation_rec *op = &w->model.operations.items[i].rec;
-        if (op->kind == OPERATION_DISCARD && op->state == OPERATION_RUNNING &&
-            letter_fits(&op->filter, &x->letter))
-            return true;
-    }
-    return false;
+    return operations_discard(&w->model, model_exec(&w->model, exec_id));
 }
 
 static bool was_run_again(const struct model *m, const struct model_exec *x)
@@ -107,72 +96,6 @@ static void letter_leaves(struct world *w, struct letter_place place, const stru
     x->letter_left_turn = w->model.turn;
 }
 
-/* ---- operations */
-
-static struct model_operation *find_operation(const struct model *m, uint64_t id)
-{
-    for (size_t i = 0; i < m->operations.len; i++) {
-        if (m->operations.items[i].rec.id == id)
-            return &m->operations.items[i];
-    }
-    return NULL;
-}
-
-static void new_operation(struct world *w, const struct operation_rec *rec)
-{
-    struct model *m = &w->model;
-    struct model_operation *op = VEC_PUSH(m->arena, &m->operations);
-    PROMISE(w, rec->state == OPERATION_RUNNING && rec->done + rec->refused == 0,
-            "an operation had done something before it began");
-    *op = (struct model_operation){.rec = *rec};
-    op->rec.filter.queue = arena_str(m->arena, rec->filter.queue);
-    op->rec.filter.name = arena_str(m->arena, rec->filter.name);
-    op->rec.by = arena_str(m->arena, rec->by);
-    op->rec.refusal = (struct str){0};
-    op->loads = m->loads;
-    for (size_t i = 0; i < m->execs.len; i++) {
-        const struct model_exec *x = m->execs.items[i];
-        op->most += x->is_letter && x->letter.place.died_ms <= rec->created_ms &&
-                    letter_fits(&op->rec.filter, &x->letter);
-    }
-}
-
-static void keep_operation(struct world *w, const struct operation_change *change)
-{
-    const struct operation_rec *rec = &change->operation;
-    struct model_operation *op = find_operation(&w->model, rec->id);
-    if (change->forget) {
-        PROMISE(w, op != NULL && op->rec.state == OPERATION_DONE,
-                "an operation was forgotten that goes on");
-        return;
-    }
-    if (op == NULL) {
-        new_operation(w, rec);
-        return;
-    }
-    PROMISE(w, op->rec.state == OPERATION_RUNNING, "an operation went on after its end");
-    PROMISE(w,
-            rec->done >= op->rec.done && rec->refused >= op->rec.refused &&
-                rec->done + rec->refused <= op->most,
-            "an operation has come to %" PRIu64 " done and %" PRIu64
-            " refused, and there were %" PRIu64 " dead letters",
-            rec->done, rec->refused, op->most);
-    if (op->loads != w->model.loads)
-        saw(SAW_OPERATION_AFTER_RESTART);
-    op->rec.state = rec->state;
-    op->rec.done = rec->done;
-    op->rec.refused = rec->refused;
-}
-
-bool letters_operate(const struct model *m)
-{
-    for (size_t i = 0; i < m->operations.len; i++) {
-        if (m->operations.items[i].rec.state == OPERATION_RUNNING)
-            return true;
-    }
-    return false;
-}
-
 /* ---- a turn */
 
 /* Whoever died is a letter from the same commit on, and whoever is run again is none any more. */
@@ -194,8 +117,7 @@ void letters_keep(struct world *w, const struct delta *delta, const struct turn_
         letter_leaves(w, delta->letters_gone[i], view);
     for (size_t i = 0; i < delta->letter_count; i++)
         keep_letter(w, &delta->letters[i]);
-    for (size_t i = 0; i < delta->operation_count; i++)
-        keep_operation(w, &delta->operations[i]);
+    operations_keep(w, delta, view);
     for (size_t i = 0; i < delta->exec_count; i++)
         check_letter(w, &delta->execs[i]);
 }

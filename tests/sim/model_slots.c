@@ -178,14 +178,15 @@ static bool is_made_up(const struct world *w, const struct model_exec *x, int64_
             newer(x->job, x, x->rec.slot_ms, now_ms, 1) > 0);
 }
 
-static bool asks_to_resume(const struct model_exec *x, const struct turn_view *view)
+static bool asks_to_resume(const struct world *w, const struct model_exec *x,
+                           const struct turn_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         if (view->commands[i]->kind == CMD_RESUME_JOB &&
             view->commands[i]->target.id == x->rec.job_id)
             return true;
     }
-    return false;
+    return operations_do(&w->model, OPERATION_RESUME_JOBS);
 }
 
 static bool all_excluded(const struct world *w, const struct model_exec *x, int64_t last_ms)
@@ -219,7 +220,7 @@ static void check_skipped(struct world *w, const struct model_exec *x, struct st
     else if (group && str_eq(reason, STR("missed, and its misfire policy says so")))
         right = !group_lets_go(w, x, end_ms, now_ms);
     else if (str_eq(reason, STR("missed while the job was paused")))
-        right = asks_to_resume(x, view);
+        right = asks_to_resume(w, x, view);
     else if (str_eq(reason, STR("missed for longer than its grace")))
         right = now_ms - due_ms(x->job, last_ms) > misfire->grace_ms;
     else if (str_eq(reason, STR("missed, and its misfire policy says so")))

@@ -87,7 +87,8 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
 }
 
 /* Somebody asked for the only run of this job before its time. */
-static bool was_triggered(const struct model_exec *x, const struct turn_view *view)
+static bool was_triggered(const struct world *w, const struct model_exec *x,
+                          const struct turn_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const struct command *cmd = view->commands[i];
@@ -95,7 +96,7 @@ static bool was_triggered(const struct model_exec *x, const struct turn_view *vi
             cmd->reply.rc == RC_OK && !model_recurs(x))
             return true;
     }
-    return false;
+    return !model_recurs(x) && operations_do(&w->model, OPERATION_TRIGGER_JOBS);
 }
 
 /* What it is when it is made; its lease may follow in the same turn. */
@@ -125,7 +126,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     if (event == EV_CREATE)
         next = first_state(w, x, step, to, view);
     deadlines_step(w, x, event, view);
-    clocks_step(w, x, event, was_triggered(x, view) || model_edited_now(&w->model, x->job));
+    clocks_step(w, x, event, was_triggered(w, x, view) || model_edited_now(&w->model, x->job));
     bool edited = model_edited_now(&w->model, x->job);
     bool by_clock = event == EV_PLAN && clocks_replanned(w, x, step->reason, to, view);
     PROMISE(w,
@@ -133,16 +134,16 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
                 model_is_held_by_calendar(&x->rec) || by_clock ||
                 slots_returns(event, step->reason),
             "%s is moved, and nobody asked", exec_label(w, to->id));
-    if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
+    if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(w, x, view))
         calendars_step(w, x, event, step->reason, to, view);
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
         x->rec.origin == ORIGIN_SLOT && !by_clock)
         slots_decided(w, x, event, step->reason, to, view);
-    if (!was_triggered(x, view))
+    if (!was_triggered(w, x, view))
         waits_step(w, x, event, step->reason, view);
     if (event == EV_DUE || event == EV_LEASE)
         PROMISE(w,
-                view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited ||
+                view->now.wall_ms >= x->rec.due_ms || was_triggered(w, x, view) || edited ||
                     calendars_let_go(w, x, view),
                 "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
                 x->rec.due_ms - view->now.wall_ms);

@@ -33,7 +33,7 @@ static bool name_was_held(const struct world *w, const struct submission *item)
         if (asks_for_name(w, view->commands[i], item->name, item))
             return true;
     }
-    return letters_operate(&w->model); /* it may have asked for one that was to run again */
+    return operations_run(&w->model); /* it may have asked for one that was to run again */
 }
 
 static bool is_stored(struct world *w, uint64_t job_id)
@@ -181,20 +181,11 @@ static void check_letter(struct world *w, const struct command *cmd)
             "%s is a dead letter, and was not found", exec_label(w, cmd->target.id));
 }
 
-static void check_operations(struct world *w, const struct command *cmd)
+static void check_operation(struct world *w, const struct command *cmd)
 {
-    for (size_t i = 0; i < cmd->reply.operation_count; i++) {
-        const struct operation_rec *shown = &cmd->reply.operations[i];
-        const struct operation_rec *kept = NULL;
-        for (size_t j = 0; j < w->model.operations.len; j++) {
-            if (w->model.operations.items[j].rec.id == shown->id)
-                kept = &w->model.operations.items[j].rec;
-        }
-        PROMISE(w,
-                kept != NULL && kept->state == shown->state && kept->done == shown->done &&
-                    kept->refused == shown->refused && kept->kind == shown->kind,
-                "an operation is shown as it was not kept");
-    }
+    if (cmd->reply.rc == RC_OK)
+        PROMISE(w, operations_know(&w->model, cmd->reply.operation_id),
+                "an operation was promised, and not kept");
 }
 
 /* As many wait behind what the job still does as may, or did so until something in this turn ended. */
@@ -246,7 +237,7 @@ static bool is_alone(const struct world *w, const struct command *cmd)
                 : other->kind == CMD_PAUSE_JOB || other->kind == CMD_RESUME_JOB)
             return false;
     }
-    return true;
+    return !operations_run(&w->model);
 }
 
 static void check_paused(struct world *w, const struct command *cmd, enum job_state want)
@@ -543,10 +534,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
         check_letter(w, cmd);
         break;
     case CMD_DISCARD_LETTER: check_letter(w, cmd); break;
-    case CMD_OPERATIONS:
-        if (kept_nothing)
-            check_operations(w, cmd);
-        break;
+    case CMD_OPERATE: check_operation(w, cmd); break;
     case CMD_PAUSE_JOB: check_paused(w, cmd, JOB_PAUSED); break;
     case CMD_RESUME_JOB: check_paused(w, cmd, JOB_ACTIVE); break;
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;

@@ -304,13 +304,13 @@ static bool runs_leftovers(const struct world *w)
 static bool is_quiet(const struct world *w)
 {
     return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL &&
-           !letters_operate(&w->model) && inbox_is_quiet(w);
+           !operations_run(&w->model) && inbox_is_quiet(w);
 }
 
 static _Noreturn void stuck(struct world *w)
 {
     const struct model_exec *x = find_unfinished(w);
-    if (letters_operate(&w->model))
+    if (operations_run(&w->model))
         promise_broken(w, "an operation does not come to its end");
     if (!inbox_is_quiet(w))
         promise_broken(w, "a row of the inbox is never dealt with");

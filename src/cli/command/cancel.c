@@ -1,21 +1,26 @@
 #include "cli/api.h"
 #include "cli/commands.h"
+#include "cli/many.h"
 
 struct cancel_args {
     struct cli_common common;
     const char *reason;
+    struct many_args many;
 };
 
 #define AT(member) offsetof(struct cancel_args, member)
 static const struct opt table[] = {
     {"reason", 0, OPT_TEXT, "TEXT", AT(reason), "kept with the execution"},
+    MANY_OPTS(AT(many)),
+    {"executions", 0, OPT_FLAG, NULL, AT(many.executions), "with these: executions, not jobs"},
     CLI_COMMON_OPTS,
 };
 
 static const struct opts opts = {
-    "cancel", "ID [options]",
+    "cancel", "ID [options]   or   belfry cancel --filter KEY=VALUE,...|--all",
     "Cancels a job and what runs of it, or one execution. A command that runs is told to stop\n"
-    "(SIGTERM, after a grace time SIGKILL); `belfry show ID` says when it is gone.",
+    "(SIGTERM, after a grace time SIGKILL); `belfry show ID` says when it is gone. With --filter\n"
+    "or --all it cancels all jobs that fit, and asks before it does.",
     table, COUNT_OF(table)};
 
 static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
@@ -23,6 +28,8 @@ static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
     const struct cancel_args *args = arg;
     struct cli_target target;
     struct json answer;
+    if (many_is_meant(&args->many))
+        return many_act(cli, "cancel", args->many.executions, &args->many, err);
     TRY(api_target(cli, &target, err));
     if (target.is_execution) {
         struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));

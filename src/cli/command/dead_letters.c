@@ -3,13 +3,12 @@
 #include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/list.h"
-#include "loop/clock.h"
+#include "cli/many.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
-enum { BODY_BYTES_MAX = 1 << 16, LOOK_US = 100000 };
+enum { BODY_BYTES_MAX = 1 << 16 };
 
 struct letter_args {
     struct list_args list; /* first: cli_main and list_print know only this */
@@ -191,48 +190,6 @@ static struct str body_of(struct cli *cli, const struct letter_args *args, bool 
     return arena_str(&cli->arena, buf_str(&body));
 }
 
-/* Asks the user at the terminal; *ret_go is whether the answer was yes. */
-static enum rc ask(const char *action, int64_t count, bool *ret_go, struct err *err)
-{
-    char answer[8] = "";
-    *ret_go = false;
-    if (!isatty(STDIN_FILENO))
-        return err_set(err, RC_INVALID,
-                       "%" PRId64
-                       " dead letters: --yes is needed where there is no terminal to ask on",
-                       count);
-    fprintf(stderr, "%s %" PRId64 " dead letters? [y/N] ", action, count);
-    if (fgets(answer, sizeof answer, stdin) != NULL)
-        *ret_go = answer[0] == 'y' || answer[0] == 'Y';
-    return RC_OK;
-}
-
-static bool is_done(const struct json *operation)
-{
-    return str_eq(api_text(operation, STR("status")), STR("done"));
-}
-
-static void show_progress(const struct json *operation)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%" PRId64 " of %" PRId64 "%s",
-                number(operation, STR("done")) + number(operation, STR("refused")),
-                number(operation, STR("total")), is_done(operation) ? "\n" : "");
-}
-
-static enum rc follow(struct cli *cli, struct json *operation, struct err *err)
-{
-    struct str id = api_text(operation, STR("operation_id"));
-    struct str path = arena_printf(&cli->arena, "/operations/%.*s", STR_ARG(id));
-    show_progress(operation);
-    while (!is_done(operation)) {
-        clock_pause_us(LOOK_US); /* a client is not told that an operation has gone on */
-        TRY(api_get(cli, path, operation, err));
-        show_progress(operation);
-    }
-    return RC_OK;
-}
-
 static void print_outcome(struct cli *cli, bool retry, const struct json *operation)
 {
     int64_t refused = number(operation, STR("refused"));
@@ -263,15 +220,17 @@ static enum rc do_many(struct cli *cli, const char *action, const struct letter_
                                                : arena_printf(&cli->arena, "%" PRId64, count));
         return RC_OK;
     }
+    char question[100];
+    (void)snprintf(question, sizeof question, "%s %" PRId64 " dead letters", action, count);
     if (!go && count > 0)
-        TRY(ask(action, count, &go, err));
+        TRY(many_ask(question, &go, err));
     if (!go && count > 0) {
         cli->exit_code = CLI_FAILED;
         cli_print_line(STR("nothing was done"));
         return RC_OK;
     }
     TRY(api_call(cli, "POST", path, body_of(cli, args, false), &answer, err));
-    TRY(follow(cli, &answer, err));
+    TRY(many_follow(cli, &answer, err));
     print_outcome(cli, str_eq(str_c(action), STR("retry")), &answer);
     return RC_OK;
 }

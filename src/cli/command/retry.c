@@ -1,24 +1,28 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/follow.h"
+#include "cli/many.h"
 
 struct retry_args {
     struct cli_common common;
     bool wait;
     const char *payload;
+    struct many_args many;
 };
 
 #define AT(member) offsetof(struct retry_args, member)
 static const struct opt table[] = {
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
     {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "run with this instead of its own payload"},
+    MANY_OPTS(AT(many)),
     CLI_COMMON_OPTS,
 };
 
 static const struct opts opts = {
-    "retry", "ID [options]",
+    "retry", "ID [options]   or   belfry retry --filter KEY=VALUE,...|--all",
     "Runs a finished execution, or the newest one of a job, once more. Prints the id of the new\n"
-    "execution. With --payload only that one runs with it; the job keeps its own.",
+    "execution. With --payload only that one runs with it; the job keeps its own. With --filter\n"
+    "or --all: of the executions that fit, those that failed for good.",
     table, COUNT_OF(table)};
 
 static enum rc retry(struct cli *cli, const void *arg, struct err *err)
@@ -27,6 +31,8 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     struct str id;
     struct str body;
+    if (many_is_meant(&args->many))
+        return many_act(cli, "retry", true, &args->many, err);
     TRY(api_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));

@@ -285,11 +285,11 @@ static void dump_operations(const struct engine *e, struct buf *out)
     {
         const struct operation *op = CONTAINER_OF(node, struct operation, node);
         buf_printf(out,
-                   "operation %" PRIu64 " %d by %.*s state=%d done=%" PRIu64 " refused=%" PRIu64
-                   " of %" PRIu64 " at=%" PRId64 ",%" PRIu64 " wake=%" PRId64 " %.*s%s%s\n",
-                   op->id, (int)op->kind, STR_ARG(op->by), (int)op->v.state, op->v.done,
-                   op->v.refused, op->total, op->v.at.died_ms, op->v.at.exec_id, op->v.wake_ms,
-                   (int)op->v.refusal_len, op->v.refusal, op->v.gone ? " gone" : "",
+                   "operation %" PRIu64 ".%" PRIu32 " %d by %.*s state=%d done=%" PRIu64
+                   " refused=%" PRIu64 " at=%" PRId64 ",%" PRIu64 " wake=%" PRId64 " %.*s %zu%s\n",
+                   op->rec.id, op->rec.partition, (int)op->rec.kind, STR_ARG(op->rec.by),
+                   (int)op->v.state, op->v.done, op->v.refused, op->v.at.died_ms, op->v.at.exec_id,
+                   op->v.wake_ms, (int)op->v.refusal_len, op->v.refusal, op->v.refusals_len,
                    op->touched == NULL ? "" : " touched");
     }
 }

@@ -45,7 +45,8 @@ struct engine_options {
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;            /* timers that one turn handles; the rest comes with the next */
     size_t load_max;           /* executions that one turn loads from beyond the horizon */
-    size_t operation_step_max; /* dead letters that one turn takes for an operation */
+    size_t operation_step_max; /* things that one turn takes for an operation */
+    size_t versions_keep;      /* definitions of a job that was edited, the newest ones */
     int64_t letters_keep_ms;   /* dead letters go after this; 0: never */
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
     int64_t alerts_keep_ms;    /* … for alerts, unless they wait for their delivery */

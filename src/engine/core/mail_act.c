@@ -7,6 +7,7 @@
  * version knows its kind. */
 #include "engine/core/mail.h"
 #include "engine/core/model.h"
+#include "engine/core/operations.h"
 #include "engine/depend/depends_remote.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/ready.h"
@@ -172,6 +173,8 @@ enum mail_fate mail_act(struct engine *e, struct mail_row *row)
     case INBOX_FREE: heard_free(e, rec); return MAIL_DONE;
     case INBOX_KEEP: heard_keep(e, rec); return MAIL_DONE;
     case INBOX_FORGET: engine_decide(e, &row->cmd); return MAIL_DONE;
+    case INBOX_OPERATE: heard_operate(e, rec); return MAIL_DONE;
+    case INBOX_STOP: heard_stop(e, rec); return MAIL_DONE;
     case INBOX_KINDS: break;
     }
     return MAIL_STRANGE;

@@ -327,7 +327,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
     case THING_OPERATION:
         room->operations[d->operation_count++] =
-            (struct operation_change){t->operation->v.gone, operation_record(t->operation)};
+            (struct operation_change){t->stored, operation_record(t->operation)};
         break;
     case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
     case THING_EDGE: edge_changed(d, room, t); break;
@@ -382,6 +382,8 @@ static void take_collected(struct engine *e, struct delta *d)
     TAKE(alert, alerts, turn->alerts.raised);
     TAKE(alert_mark, alert_marks, turn->alerts.marks);
     TAKE(alert_gone, alerts_gone, turn->alerts.gone);
+    TAKE(version, versions, turn->versions);
+    TAKE(operation_gone, operations_gone, turn->operations_gone);
     TAKE(forgotten, forgotten, turn->forgotten);
     if (turn->old.tallies != NULL) {
         d->tallies_gone = turn->old.tallies->answer.tallies;

@@ -1,56 +1,55 @@
-/* operations.c - something that is done with many dead letters, step by step.
+/* operations.c - something that is done with many jobs, executions or dead letters: how it begins,
+ * is remembered and cancelled.
  *
- * An operation is remembered with how far it has come, and goes on from there after a restart. Each
- * turn takes one step of the oldest one that runs: it asks for the next letters, as many as a turn
- * may carry, and decides about each as if somebody had asked for that one alone. The outcome of a
- * letter and the progress of the operation are kept in one commit, so nothing is done twice. */
+ * Whoever owns the partition of the operation's id decides that there is one. It makes a part for
+ * each of its own partitions, and tells the owners of the others by mail, in the same commit; so
+ * there is a part in each partition or in none, whoever dies meanwhile. */
 #include "engine/core/operations.h"
 #include "base/mem.h"
 #include "base/plant.h"
 #include "engine/core/commands.h"
-#include "engine/core/jobs.h"
-#include "engine/core/letters.h"
+#include "engine/core/mail.h"
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
+#include "job/record/record_fields.h"
 
 #include <stdlib.h>
-
-enum { BUSY_PAUSE_MS = 1000 }; /* the server is full: try again then */
 
 /* ---- in memory */
 
 static size_t text_bytes(const struct operation_rec *rec)
 {
-    return rec->filter.queue.len + rec->filter.name.len + rec->by.len;
+    size_t bytes = 0;
+    for (size_t i = 0; i < operation_fields.len; i++) {
+        const struct field *field = &operation_fields.items[i];
+        if (field->kind == FIELD_TEXT && !field_is_in(field, FIELD_PROGRESS))
+            bytes += field_text(field, rec).len;
+    }
+    return bytes;
 }
 
-static struct str keep_text(struct buf *out, struct str text)
+/* Progress has a place of its own. */
+static void keep_texts(struct operation *op, size_t bytes)
 {
-    size_t from = out->len;
-    buf_add(out, text);
-    return str_from(buf_str(out), from);
+    struct buf text = {.ptr = op->text, .cap = bytes, .max = bytes};
+    for (size_t i = 0; i < operation_fields.len; i++) {
+        const struct field *field = &operation_fields.items[i];
+        if (field->kind != FIELD_TEXT)
+            continue;
+        size_t from = text.len;
+        if (!field_is_in(field, FIELD_PROGRESS))
+            buf_add(&text, field_text(field, &op->rec));
+        field_set_text(field, &op->rec, str_from(buf_str(&text), from));
+    }
 }
 
-static void set_refusal(struct operation_values *v, struct str text)
-{
-    struct buf out = {.ptr = v->refusal, .cap = sizeof v->refusal, .max = sizeof v->refusal};
-    buf_add(&out, str_head(text, sizeof v->refusal));
-    v->refusal_len = (uint32_t)out.len;
-}
-
+/* Ids that are made from now on are larger than the operation's, also by a clock that is behind
+ * that of the server which made it: what it meets and is older is what was there before it. */
 static struct operation *operation_new(struct engine *e, const struct operation_rec *rec)
 {
     size_t bytes = text_bytes(rec);
     struct operation *op = mem_new(sizeof *op + bytes);
-    struct buf text = {.ptr = op->text, .cap = bytes, .max = bytes};
-    op->id = rec->id;
-    op->kind = rec->kind;
-    op->filter = rec->filter;
-    op->filter.queue = keep_text(&text, rec->filter.queue);
-    op->filter.name = keep_text(&text, rec->filter.name);
-    op->by = keep_text(&text, rec->by);
-    op->created_ms = rec->created_ms;
-    op->total = rec->total;
+    op->rec = *rec;
     op->v = (struct operation_values){
         .state = rec->state,
         .finished_ms = rec->finished_ms,
@@ -58,9 +57,17 @@ static struct operation *operation_new(struct engine *e, const struct operation_
         .refused = rec->refused,
         .at = rec->at,
     };
-    set_refusal(&op->v, rec->refusal);
+    struct buf refusal = {
+        .ptr = op->v.refusal, .cap = sizeof op->v.refusal, .max = sizeof op->v.refusal};
+    buf_add(&refusal, str_head(rec->refusal, sizeof op->v.refusal));
+    op->v.refusal_len = (uint32_t)refusal.len;
+    op->refusals = BUF(OPERATION_REFUSALS_BYTES);
+    buf_add(&op->refusals, str_head(rec->refusals, OPERATION_REFUSALS_BYTES));
+    op->v.refusals_len = op->refusals.len;
+    keep_texts(op, bytes);
     list_push_back(&e->operations.list, &op->node);
     e->operations.count++;
+    id_raise_floor(&e->ids, rec->id);
     return op;
 }
 
@@ -68,230 +75,165 @@ void operation_free(struct engine *e, struct operation *op)
 {
     list_remove(&op->node);
     e->operations.count--;
+    buf_free(&op->refusals);
     free(op);
 }
 
 void operations_free(struct engine *e)
 {
-    for (struct list_node *node; (node = list_pop_front(&e->operations.list)) != NULL;)
-        free(CONTAINER_OF(node, struct operation, node));
+    while (!list_empty(&e->operations.list))
+        operation_free(e, CONTAINER_OF(list_first(&e->operations.list), struct operation, node));
 }
 
 void engine_load_operation(struct engine *e, const struct operation_rec *rec)
 {
-    if (!PLANTED(operation_forgotten))
+    if (!PLANTED(operation_forgotten) && rec->state == OPERATION_RUNNING)
         operation_new(e, rec);
 }
 
 struct operation_rec operation_record(const struct operation *op)
 {
-    return (struct operation_rec){
-        .id = op->id,
-        .kind = op->kind,
-        .state = op->v.state,
-        .filter = op->filter,
-        .by = op->by,
-        .created_ms = op->created_ms,
-        .finished_ms = op->v.finished_ms,
-        .total = op->total,
-        .done = op->v.done,
-        .refused = op->v.refused,
-        .at = op->v.at,
-        .refusal = str_of(op->v.refusal, op->v.refusal_len),
-    };
-}
-
-/* ---- a step */
-
-static struct operation *next_operation(const struct engine *e)
-{
-    LIST_EACH(&e->operations.list, node)
-    {
-        struct operation *op = CONTAINER_OF(node, struct operation, node);
-        if (op->v.state == OPERATION_RUNNING && !op->v.gone)
-            return op;
-    }
-    return NULL;
-}
-
-int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms)
-{
-    const struct operation *op = next_operation(e);
-    return op == NULL ? INT64_MAX : op->v.wake_ms - boot_ms;
-}
-
-static void ask_letters(struct engine *e, struct operation *op, struct question_list *list)
-{
-    struct question *q = ARENA_NEW(e->turn.arena, struct question);
-    *q = (struct question){
-        .kind = ASK_LETTERS,
-        .filter = op->filter,
-        .place = op->v.at,
-        .until_ms = op->created_ms,
-        .limit = e->options.operation_step_max,
-    };
-    e->turn.step = (struct operation_step){.op = op, .letters = q};
-    *VEC_PUSH(e->turn.arena, list) = q;
-}
-
-/* Running one again is what anybody may ask for: the same command, with the same questions. */
-static void make_commands(struct engine *e)
-{
-    const struct answer *a = &e->turn.step.letters->answer;
-    e->turn.step.commands = ARENA_ARRAY(e->turn.arena, struct command, a->letter_count);
-    for (size_t i = 0; i < a->letter_count; i++) {
-        struct command *cmd = &e->turn.step.commands[i];
-        cmd->kind = CMD_RETRY_LETTER;
-        cmd->own = true;
-        cmd->actor = e->turn.step.op->by;
-        cmd->arena = e->turn.arena;
-        cmd->target.id = a->letters[i].place.exec_id;
-    }
-}
-
-void operations_ask(struct engine *e, unsigned round, struct question_list *list)
-{
-    struct operation *op = next_operation(e);
-    if (round == 0) {
-        if (op != NULL && op->v.wake_ms <= e->boot_ms)
-            ask_letters(e, op, list);
-        return;
-    }
-    if (e->turn.step.op == NULL || e->turn.step.op->kind != OPERATION_RETRY)
-        return;
-    if (round == 1)
-        make_commands(e);
-    for (size_t i = 0; i < e->turn.step.letters->answer.letter_count; i++)
-        engine_ask(e, &e->turn.step.commands[i], round - 1, list);
-}
-
-/* The outcome for one letter; RC_BUSY: none yet. */
-static enum rc do_one(struct engine *e, size_t i, struct str *ret_why)
-{
-    if (e->turn.step.op->kind == OPERATION_DISCARD)
-        return letter_take(e, &e->turn.step.letters->answer.letters[i]) ? RC_OK : RC_NOT_FOUND;
-    struct command *cmd = &e->turn.step.commands[i];
-    engine_decide(e, cmd);
-    *ret_why = str_c(cmd->reply.err.text);
-    return cmd->reply.rc;
-}
-
-/* Those behind the one for which there was no room have taken names and keys for nothing. */
-static void forgo_from(struct engine *e, size_t first)
-{
-    for (size_t i = first; i < e->turn.step.letters->answer.letter_count; i++)
-        retry_forgo(e, &e->turn.step.commands[i]);
-}
-
-/* True when it has come to the end of what it was given. */
-static bool do_letters(struct engine *e, struct operation_values *v)
-{
-    const struct answer *a = &e->turn.step.letters->answer;
-    for (size_t i = 0; i < a->letter_count; i++) {
-        struct str why = {0};
-        enum rc rc = do_one(e, i, &why);
-        if (rc == RC_BUSY) {
-            v->wake_ms = e->boot_ms + BUSY_PAUSE_MS;
-            forgo_from(e, i + 1);
-            return false;
-        }
-        v->at = a->letters[i].place;
-        v->done += rc == RC_OK;
-        if (rc != RC_OK && rc != RC_NOT_FOUND) { /* else somebody else has decided meanwhile */
-            v->refused++;
-            set_refusal(v, why);
-        }
-    }
-    return true;
-}
-
-void operations_step(struct engine *e)
-{
-    struct operation *op = e->turn.step.op;
-    if (op == NULL)
-        return;
-    const struct answer *a = &e->turn.step.letters->answer;
-    struct touched *t = touch_operation(e, op);
-    struct operation_values *v = &op->v;
-    if (do_letters(e, v)) {
-        v->at = a->more ? a->place : v->at;
-        v->state = a->more ? OPERATION_RUNNING : OPERATION_DONE;
-        v->finished_ms = a->more ? 0 : e->now_ms;
-    }
-    t->durable = t->durable || v->state == OPERATION_DONE ||
-                 letter_order(v->at, t->before.operation->at) != 0;
-}
-
-/* ---- commands */
-
-/* The oldest one that is done leaves for a new one. */
-static bool make_place(struct engine *e)
-{
-    size_t count = 0;
-    struct operation *oldest = NULL;
-    LIST_EACH(&e->operations.list, node)
-    {
-        struct operation *op = CONTAINER_OF(node, struct operation, node);
-        count += !op->v.gone;
-        if (oldest == NULL && !op->v.gone && op->v.state == OPERATION_DONE)
-            oldest = op;
-    }
-    if (count < OPERATIONS_MAX)
-        return true;
-    if (oldest == NULL)
-        return false;
-    touch_operation(e, oldest)->durable = true;
-    oldest->v.gone = true;
-    return true;
-}
-
-static struct operation_rec copy_record(struct command *cmd, const struct operation *op)
-{
-    struct operation_rec rec = operation_record(op);
-    rec.filter.queue = arena_str(cmd->arena, rec.filter.queue);
-    rec.filter.name = arena_str(cmd->arena, rec.filter.name);
-    rec.by = arena_str(cmd->arena, rec.by);
-    rec.refusal = arena_str(cmd->arena, rec.refusal);
+    struct operation_rec rec = op->rec;
+    rec.state = op->v.state;
+    rec.finished_ms = op->v.finished_ms;
+    rec.done = op->v.done;
+    rec.refused = op->v.refused;
+    if (!PLANTED(operation_place_lost))
+        rec.at = op->v.at;
+    rec.refusal = str_of(op->v.refusal, op->v.refusal_len);
+    rec.refusals = str_of(op->refusals.ptr, op->v.refusals_len);
     return rec;
+}
+
+/* ---- beginning */
+
+void ask_operate(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    command_ask(e, cmd, list)->kind = ASK_OPERATIONS;
+}
+
+/* Those that are over for longest leave for a new one. False: too many run. */
+static bool make_place(struct engine *e, const struct answer *a)
+{
+    size_t over = 0;
+    for (size_t i = 0; i < a->operation_count; i++)
+        over += a->operations[i].over;
+    if (a->operation_count - over >= OPERATIONS_MAX)
+        return false;
+    size_t room = OPERATIONS_MAX - 1;
+    for (size_t i = 0, left = a->operation_count; i < a->operation_count && left > room; i++) {
+        if (!a->operations[i].over)
+            continue;
+        *VEC_PUSH(e->turn.arena, &e->turn.operations_gone) = a->operations[i].id;
+        left--;
+    }
+    return true;
+}
+
+/* Those of a partition. The text of all is in the order of ids, which is not that of partitions. */
+static struct str ids_in(struct engine *e, struct str ids, uint32_t partition)
+{
+    struct buf out = {.ptr = arena_bytes(e->turn.arena, ids.len), .cap = ids.len, .max = ids.len};
+    for (size_t i = 0; i < operation_id_count(ids); i++) {
+        if (partition_of(e->owned.count, operation_id(ids, i)) == partition)
+            buf_add(&out, str_head(str_from(ids, i * ID_DIGITS), ID_DIGITS));
+    }
+    return buf_str(&out);
+}
+
+static void begin_part(struct engine *e, const struct operation_rec *whole, uint32_t partition)
+{
+    struct operation_rec part = *whole;
+    uint32_t bucket = partition_first_bucket(e->owned.count, partition);
+    part.partition = partition;
+    if (whole->by_ids)
+        part.ids = ids_in(e, whole->ids, partition);
+    if (partition != partition_of(e->owned.count, whole->id))
+        part.total = 0;
+    if (partition_has_bucket(&e->owned, bucket)) {
+        touch_new(touch_operation(e, operation_new(e, &part)), false)->durable = true;
+        return;
+    }
+    struct inbox_rec *rec = mail_send(e, INBOX_OPERATE, bucket);
+    rec->about = whole->id;
+    rec->actor = whole->by;
+    rec->body = operation_text(&part, e->turn.arena);
 }
 
 void decide_operate(struct engine *e, struct command *cmd)
 {
-    if (!make_place(e)) {
-        command_fail(e, cmd, RC_BUSY, "there are as many operations under way as there may be");
+    if (!make_place(e, &cmd->questions[0].answer)) {
+        command_fail(e, cmd, RC_BUSY, "%d operations are under way, as many as there may be",
+                     OPERATIONS_MAX);
         return;
     }
     e->bucket = partition_next_bucket(&e->owned, e->bucket);
-    struct operation *op = operation_new(e, &(struct operation_rec){
-                                                .id = id_next(&e->ids, e->now_ms, e->bucket),
-                                                .kind = cmd->operate.kind,
-                                                .state = OPERATION_RUNNING,
-                                                .filter = cmd->operate.filter,
-                                                .by = cmd->actor,
-                                                .created_ms = e->now_ms,
-                                                .total = cmd->operate.total,
-                                            });
-    touch_new(touch_operation(e, op), false);
-    struct operation_rec *rec = ARENA_NEW(cmd->arena, struct operation_rec);
-    *rec = copy_record(cmd, op);
-    cmd->reply.operations = rec;
-    cmd->reply.operation_count = 1;
+    struct operation_rec whole = {
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .parts = e->owned.count,
+        .kind = cmd->operate.kind,
+        .state = OPERATION_RUNNING,
+        .filter = cmd->operate.filter,
+        .which = cmd->operate.which,
+        .by_ids = cmd->operate.by_ids,
+        .ids = cmd->operate.ids,
+        .by = cmd->actor,
+        .created_ms = e->now_ms,
+        .counted = cmd->operate.counted,
+        .total = cmd->operate.total,
+    };
+    for (uint32_t i = 0; i < e->owned.count; i++)
+        begin_part(e, &whole, i);
+    cmd->reply.operation_id = whole.id;
     command_done(e, cmd);
 }
 
-/* Oldest first. */
-void decide_operations(struct engine *e, struct command *cmd)
+void heard_operate(struct engine *e, const struct inbox_rec *rec)
 {
-    struct operation_rec *records =
-        ARENA_ARRAY(cmd->arena, struct operation_rec, e->operations.count);
-    size_t count = 0;
+    struct operation_rec part;
+    if (!operation_parse(rec->body, &part))
+        return; /* of a version that says more, which this one could only do in part */
+    part.partition = partition_of_bucket(e->owned.count, rec->bucket);
+    part.state = OPERATION_RUNNING;
+    touch_new(touch_operation(e, operation_new(e, &part)), false)->durable = true;
+}
+
+/* ---- cancelling */
+
+static void stop(struct engine *e, uint64_t id, const struct partition_set *in)
+{
     LIST_EACH(&e->operations.list, node)
     {
-        const struct operation *op = CONTAINER_OF(node, struct operation, node);
-        if (!op->v.gone)
-            records[count++] = copy_record(cmd, op);
+        struct operation *op = CONTAINER_OF(node, struct operation, node);
+        if (op->rec.id != id || op->v.state != OPERATION_RUNNING ||
+            (in->bits >> op->rec.partition & 1) == 0)
+            continue;
+        touch_operation(e, op)->durable = true;
+        op->v.state = OPERATION_CANCELLED;
+        op->v.finished_ms = e->now_ms;
     }
-    cmd->reply.operations = records;
-    cmd->reply.operation_count = count;
+}
+
+void decide_cancel_operation(struct engine *e, struct command *cmd)
+{
+    stop(e, cmd->target.id, &e->owned);
+    for (uint32_t i = 0; i < e->owned.count; i++) {
+        uint32_t bucket = partition_first_bucket(e->owned.count, i);
+        if (partition_has_bucket(&e->owned, bucket))
+            continue;
+        struct inbox_rec *rec = mail_send(e, INBOX_STOP, bucket);
+        rec->about = cmd->target.id;
+        rec->actor = cmd->actor;
+    }
+    cmd->reply.operation_id = cmd->target.id;
     command_done(e, cmd);
+}
+
+void heard_stop(struct engine *e, const struct inbox_rec *rec)
+{
+    const struct partition_set in = {
+        .count = e->owned.count,
+        .bits = UINT64_C(1) << partition_of_bucket(e->owned.count, rec->bucket),
+    };
+    stop(e, rec->about, &in);
 }

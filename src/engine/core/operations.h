@@ -1,5 +1,7 @@
-/* operations.h - one command for many dead letters, carried out some letters a turn. */
+/* operations.h - one command for many jobs, executions or dead letters: its parts that run, each
+ * carried out some things a turn (operation_step.c). */
 #pragma once
+#include "base/buf.h"
 #include "base/list.h"
 #include "job/command.h"
 
@@ -13,23 +15,20 @@ struct operation_values {
     uint64_t done;
     uint64_t refused;
     struct letter_place at;
-    int64_t wake_ms; /* boot clock: not before */
-    bool gone;       /* forgotten; freed when the turn is committed */
+    int64_t wake_ms;  /* boot clock: not before */
+    uint64_t stepped; /* the turn that went on with it: who waits longest is next */
     uint32_t refusal_len;
     char refusal[OPERATION_REFUSAL_MAX];
+    size_t refusals_len; /* of operation.refusals */
 };
 
-/* The fields are those of its record. */
+/* A part in a partition of ours. One that does not run any more leaves memory with the commit. */
 struct operation {
-    uint64_t id;
-    struct list_node node; /* on engine.operations, oldest first */
-    enum operation_kind kind;
-    struct letter_filter filter; /* its texts, and by, are in text */
-    struct str by;
-    int64_t created_ms;
-    uint64_t total;
+    struct list_node node;    /* on engine.operations, oldest first */
+    struct operation_rec rec; /* as it was born; its texts are in text */
     struct operation_values v;
     struct touched *touched;
+    struct buf refusals; /* owned; only appended to, and cut by undo */
     char text[];
 };
 
@@ -38,19 +37,39 @@ struct operations {
     size_t count;
 };
 
-/* The part of a turn that goes on with an operation. */
-struct operation_step {
-    struct operation *op; /* NULL: nothing */
-    struct question *letters;
-    struct command *commands; /* one for each letter, to run it again */
+/* Something that a step looks at. */
+struct operation_item {
+    struct letter_place place;
+    const struct letter_rec *letter;
+    const struct job_rec *job;   /* with its execution, when the operation goes by a filter … */
+    const struct exec_rec *exec; /* … and is not about dead letters */
+    struct command cmd;          /* kind 0: a letter to discard */
 };
 
-void operations_ask(struct engine *e, unsigned round, struct question_list *list);
-/* Goes on with the letters that operations_ask asked for. */
-void operations_step(struct engine *e);
-int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms);
+/* The part of a turn that goes on with an operation. */
+struct operation_step {
+    struct operation *op;   /* NULL: nothing */
+    struct question *asked; /* for things that fit; NULL: they are named */
+    struct operation_item *items;
+    size_t count;
+    bool more; /* behind them */
+};
+
+/* ---- operations.c */
+
+struct operation_rec operation_record(const struct operation *op);
 void operation_free(struct engine *e, struct operation *op);
 void operations_free(struct engine *e);
-struct operation_rec operation_record(const struct operation *op);
+void ask_operate(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_operate(struct engine *e, struct command *cmd);
-void decide_operations(struct engine *e, struct command *cmd);
+void decide_cancel_operation(struct engine *e, struct command *cmd);
+/* From the owner of the operation's id: there is one; it is to stop. */
+void heard_operate(struct engine *e, const struct inbox_rec *rec);
+void heard_stop(struct engine *e, const struct inbox_rec *rec);
+
+/* ---- operation_step.c */
+
+void operations_ask(struct engine *e, unsigned round, struct question_list *list);
+/* Goes on with what operations_ask asked for. */
+void operations_step(struct engine *e);
+int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms);

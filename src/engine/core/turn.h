@@ -65,6 +65,8 @@ struct engine_turn {
     VEC(struct claim) released;
     VEC(struct claim) claims; /* added or replaced */
     VEC(struct gone_letter) letters_gone;
+    VEC(uint64_t) operations_gone;
+    VEC(struct version_change) versions;
     VEC(uint64_t) forgotten; /* ended executions that are too old */
     struct past past;        /* where they were looked for */
     VEC(uint64_t) stays;     /* executions that were found there and are not too old */

@@ -167,7 +167,7 @@ static void undo_permit(struct engine *e, struct touched *t)
 
 static void commit_operation(struct engine *e, struct touched *t)
 {
-    if (t->operation->v.gone)
+    if (t->operation->v.state != OPERATION_RUNNING)
         operation_free(e, t->operation);
 }
 

@@ -199,6 +199,22 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
         *VEC_PUSH(e->turn.arena, &e->turn.passed_over) = old;
 }
 
+/* Written by edits alone: a job that is never edited has no history of definitions. */
+static void keep_version(struct engine *e, struct command *cmd, const struct job *job)
+{
+    uint32_t version = job->v.def->rules.version;
+    size_t keep = e->options.versions_keep;
+    *VEC_PUSH(e->turn.arena, &e->turn.versions) = (struct version_change){
+        .version = {.job_id = job->id,
+                    .version = version,
+                    .at_ms = e->now_ms,
+                    .actor = cmd->actor,
+                    .spec = cmd->edit.item->spec,
+                    .payload = cmd->edit.item->payload},
+        .oldest = version > keep ? version - (uint32_t)keep : 0,
+    };
+}
+
 static void reply(struct engine *e, struct command *cmd, const struct job *job)
 {
     const struct exec *x = find_planned(job);
@@ -220,5 +236,6 @@ void decide_edit(struct engine *e, struct command *cmd)
     if (def == NULL)
         return;
     redefine(e, cmd, job, def);
+    keep_version(e, cmd, job);
     reply(e, cmd, job);
 }

@@ -18,7 +18,7 @@
 /* The contents of a note, behind the hash. */
 struct answered {
     uint64_t turn;
-    uint64_t job_id;
+    uint64_t job_id; /* or of an operation */
     uint64_t exec_id;
     int64_t at_ms;
     uint64_t state;    /* of the job for a submission, else of the execution */
@@ -158,9 +158,13 @@ bool idempotency_begin(struct engine *e, struct command *cmd)
         command_fail(e, cmd, err.rc, "%s", err.text);
         return false;
     }
-    cmd->reply.job_id = answered.job_id;
-    cmd->reply.exec_id = answered.exec_id;
-    cmd->reply.exec_state = (enum exec_state)answered.state;
+    if (cmd->kind == CMD_OPERATE) {
+        cmd->reply.operation_id = answered.job_id;
+    } else {
+        cmd->reply.job_id = answered.job_id;
+        cmd->reply.exec_id = answered.exec_id;
+        cmd->reply.exec_state = (enum exec_state)answered.state;
+    }
     cmd->reply.at_ms = answered.at_ms;
     cmd->once.replayed = true;
     command_done(e, cmd);
@@ -173,6 +177,8 @@ void idempotency_end(struct engine *e, struct command *cmd)
         return;
     if (cmd->reply.rc != RC_OK)
         forget(e, &cmd->once);
+    else if (cmd->kind == CMD_OPERATE)
+        remember(e, &cmd->once, (struct answered){.job_id = cmd->reply.operation_id});
     else
         remember(e, &cmd->once,
                  (struct answered){.job_id = cmd->reply.job_id,

@@ -162,6 +162,8 @@ static void print_letters(struct printer *p, const struct delta *d)
     }
     for (size_t i = 0; i < d->letter_gone_count; i++)
         buf_printf(p->out, "letter gone %" PRIu64 "\n", d->letters_gone[i].exec_id);
+    for (size_t i = 0; i < d->operation_gone_count; i++)
+        buf_add(p->out, STR("operation gone\n"));
     for (size_t i = 0; i < d->operation_count; i++) {
         const struct operation_rec *op = &d->operations[i].operation;
         buf_add(p->out, STR("operation"));

@@ -220,12 +220,12 @@ static void keep_letter(struct table *t, const struct letter_rec *rec)
     map_put(&t->letters, x->id, copy);
 }
 
+/* One partition: by the id alone. */
 static void keep_operation(struct table *t, const struct operation_change *change)
 {
-    map_remove(&t->operations, change->operation.id);
+    const struct operation_rec *kept = map_get(&t->operations, change->operation.id);
     table_saw(t, change->operation.id);
-    if (change->forget)
-        return;
+    assert_int_equal(change->progress, kept != NULL);
     struct operation_rec *copy = copy_record(t, &operation_fields, &change->operation);
     map_put(&t->operations, copy->id, copy);
 }
@@ -470,6 +470,8 @@ void table_keep(struct table *t, const struct delta *d)
         keep_letter(t, &d->letters[i]);
     for (size_t i = 0; i < d->operation_count; i++)
         keep_operation(t, &d->operations[i]);
+    for (size_t i = 0; i < d->operation_gone_count; i++)
+        assert_non_null(map_remove(&t->operations, d->operations_gone[i]));
     for (size_t i = 0; i < d->tally_count; i++)
         keep_tally(t, &d->tallies[i]);
     for (size_t i = 0; i < d->forgotten_count; i++)

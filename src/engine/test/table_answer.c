@@ -33,6 +33,63 @@ static void answer_due(struct table *t, struct question *q)
     q->answer.job_count = q->answer.live_count;
 }
 
+static int live_order(const void *a, const void *b)
+{
+    const struct exec_rec *left = a;
+    const struct exec_rec *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void answer_live(struct table *t, struct question *q)
+{
+    struct exec_rec *live = ARENA_ARRAY(&t->arena, struct exec_rec, t->live.len);
+    struct job_rec *jobs = ARENA_ARRAY(&t->arena, struct job_rec, t->live.len);
+    size_t len = 0;
+    MAP_EACH(&t->live, slot) live[len++] = *(const struct exec_rec *)slot->value;
+    if (len > 0)
+        qsort(live, len, sizeof *live, live_order);
+    size_t count = 0;
+    q->answer.place.exec_id = q->after_id;
+    for (size_t i = 0; i < len; i++) {
+        const struct job_rec *job = map_get(&t->jobs, live[i].job_id);
+        if (live[i].id <= q->after_id)
+            continue;
+        q->answer.more = count == q->limit;
+        if (q->answer.more)
+            break;
+        q->answer.place.exec_id = live[i].id;
+        if (!operation_takes(q->operation, job, &live[i]))
+            continue;
+        jobs[count] = *job;
+        live[count++] = live[i];
+    }
+    q->answer.live = live;
+    q->answer.jobs = jobs;
+    q->answer.live_count = q->answer.job_count = count;
+}
+
+static int brief_order(const void *a, const void *b)
+{
+    const struct operation_brief *left = a;
+    const struct operation_brief *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void answer_operations(struct table *t, struct question *q)
+{
+    struct operation_brief *all = ARENA_ARRAY(&t->arena, struct operation_brief, t->operations.len);
+    size_t len = 0;
+    MAP_EACH(&t->operations, slot)
+    {
+        const struct operation_rec *op = slot->value;
+        all[len++] = (struct operation_brief){op->id, op->state != OPERATION_RUNNING};
+    }
+    if (len > 0)
+        qsort(all, len, sizeof *all, brief_order);
+    q->answer.operations = all;
+    q->answer.operation_count = len;
+}
+
 static void answer_job(struct table *t, struct question *q, uint64_t job_id)
 {
     const struct job_rec *job = map_get(&t->jobs, job_id);
@@ -317,6 +374,8 @@ void table_answer(struct table *t, struct question *q)
     case ASK_ATTEMPT: answer_attempt(t, q); break;
     case ASK_TRAIL: answer_trail(t, q); break;
     case ASK_LETTERS: answer_letters(t, q); break;
+    case ASK_LIVE: answer_live(t, q); break;
+    case ASK_OPERATIONS: answer_operations(t, q); break;
     case ASK_OLD: answer_old(t, q); break;
     case ASK_OLD_ALERTS: answer_old_alerts(t, q); break;
     case ASK_OLD_TALLIES: answer_old_tallies(t, q); break;

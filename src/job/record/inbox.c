@@ -5,11 +5,12 @@
 struct str inbox_kind_name(enum inbox_kind kind)
 {
     static const struct str names[INBOX_KINDS] = {
-        [INBOX_SUBMIT] = STR_INIT("submit"), [INBOX_CANCEL] = STR_INIT("cancel"),
-        [INBOX_WAIT] = STR_INIT("wait"),     [INBOX_UNWAIT] = STR_INIT("unwait"),
-        [INBOX_OVER] = STR_INIT("over"),     [INBOX_ASK] = STR_INIT("ask"),
-        [INBOX_GRANT] = STR_INIT("grant"),   [INBOX_FREE] = STR_INIT("free"),
-        [INBOX_KEEP] = STR_INIT("keep"),     [INBOX_FORGET] = STR_INIT("forget"),
+        [INBOX_SUBMIT] = STR_INIT("submit"),   [INBOX_CANCEL] = STR_INIT("cancel"),
+        [INBOX_WAIT] = STR_INIT("wait"),       [INBOX_UNWAIT] = STR_INIT("unwait"),
+        [INBOX_OVER] = STR_INIT("over"),       [INBOX_ASK] = STR_INIT("ask"),
+        [INBOX_GRANT] = STR_INIT("grant"),     [INBOX_FREE] = STR_INIT("free"),
+        [INBOX_KEEP] = STR_INIT("keep"),       [INBOX_FORGET] = STR_INIT("forget"),
+        [INBOX_OPERATE] = STR_INIT("operate"), [INBOX_STOP] = STR_INIT("stop"),
     };
     assert(kind > 0 && kind < INBOX_KINDS);
     return names[kind];

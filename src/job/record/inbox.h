@@ -29,6 +29,9 @@ enum inbox_kind {
     INBOX_KEEP,  /* to a partition: who has started anew has these (body), and no others */
 
     INBOX_FORGET, /* to a partition: the actor has deleted the queue (name) */
+
+    INBOX_OPERATE, /* to a partition: the operation (about) has a part there, and this one (body) */
+    INBOX_STOP,    /* to a partition: the operation (about) is cancelled */
     INBOX_KINDS
 };
 

@@ -15,16 +15,6 @@ struct str letter_reason_name(enum letter_reason reason)
     return names[reason];
 }
 
-struct str operation_kind_name(enum operation_kind kind)
-{
-    return kind == OPERATION_RETRY ? STR("retry") : STR("discard");
-}
-
-struct str operation_state_name(enum operation_state state)
-{
-    return state == OPERATION_RUNNING ? STR("running") : STR("done");
-}
-
 static bool text_fits(struct str wanted, struct str text)
 {
     return wanted.len == 0 || str_eq(wanted, text);

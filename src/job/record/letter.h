@@ -73,32 +73,3 @@ struct letter_group {
     struct letter_place newest;
     int64_t oldest_ms;
 };
-
-/* ---- the same for many: an operation, done by the server step by step, also over a restart */
-
-enum operation_kind { OPERATION_RETRY = 1, OPERATION_DISCARD, OPERATION_KINDS };
-
-enum operation_state { OPERATION_RUNNING = 1, OPERATION_DONE, OPERATION_STATES };
-
-struct str operation_kind_name(enum operation_kind kind);
-struct str operation_state_name(enum operation_state state);
-
-struct operation_rec {
-    uint64_t id;
-    enum operation_kind kind;
-    enum operation_state state;
-    struct letter_filter filter;
-    struct str by;          /* the actor who asked */
-    int64_t created_ms;     /* letters that died later are none of its business */
-    int64_t finished_ms;    /* 0: it goes on */
-    uint64_t total;         /* how many there were when it was asked for */
-    uint64_t done;          /* so far: run again, or discarded */
-    uint64_t refused;       /* could not be run again, and stayed */
-    struct letter_place at; /* the last one it has looked at */
-    struct str refusal;     /* why the last one was refused */
-};
-
-enum {
-    OPERATIONS_MAX = 100,        /* that are remembered; the oldest that is done makes room */
-    OPERATION_REFUSAL_MAX = 200, /* bytes of that text that are kept */
-};

@@ -11,6 +11,7 @@
 #include "job/record/alert.h"
 #include "job/record/inbox.h"
 #include "job/record/letter.h"
+#include "job/record/operation.h"
 #include "job/record/tally.h"
 #include "job/sla.h"
 #include "job/time/almanac.h"
@@ -279,8 +280,25 @@ struct rate_change {
     struct rate_rec rate;
 };
 
+/* A definition that a job has, or had before an edit. */
+struct version_rec {
+    uint64_t job_id;
+    uint32_t version;
+    int64_t at_ms;
+    struct str actor; /* who made it so; empty: not known */
+    struct str spec;  /* as struct job_rec has them */
+    struct str payload;
+};
+
+/* Kept before the job itself changes: the first one of a job is preceded by what the job's row says
+ * until then. Versions up to `oldest` are of no use any more. */
+struct version_change {
+    struct version_rec version;
+    uint32_t oldest;
+};
+
 struct operation_change {
-    bool forget; /* only the id counts */
+    bool progress; /* the part is there, and what it was born with stays */
     struct operation_rec operation;
 };
 
@@ -338,6 +356,7 @@ struct queue_gone {
  * are added before those of a queue that is gone are moved, and what is deleted comes last, since
  * it may be of this very turn. */
 #define DELTA_WORK(P)                                                                              \
+    P(version, versions, struct version_change, true)                                              \
     P(job, jobs, struct job_change, true)                                                          \
     P(exec, execs, struct exec_change, true)                                                       \
     P(attempt, attempts, struct attempt_rec, true)                                                 \
@@ -348,7 +367,7 @@ struct queue_gone {
     /* removed, before others are added */                                                         \
     P(letter_gone, letters_gone, struct letter_place, true)                                        \
     P(letter, letters, struct letter_rec, true)                                                    \
-    /* added or replaced, or forgotten */                                                          \
+    /* added, or their progress */                                                                 \
     P(operation, operations, struct operation_change, true)
 
 #define DELTA_CLAIMS(P)                                                                            \
@@ -397,6 +416,8 @@ struct queue_gone {
     /* the job and its dependencies along */                                                       \
     P(forgotten, forgotten, uint64_t, true)                                                        \
     P(alert_gone, alerts_gone, uint64_t, true)                                                     \
+    /* operations that are over, with all their parts */                                           \
+    P(operation_gone, operations_gone, uint64_t, true)                                             \
     /* rows; their numbers do not matter */                                                        \
     P(tally_gone, tallies_gone, struct tally, true)
 
@@ -480,11 +501,15 @@ enum question_kind {
                     * their jobs; at most limit */
     ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
+    ASK_LIVE,    /* unfinished executions with ids above after_id that an operation takes, with
+                  * their jobs, smallest ids first; at most limit, of at most LIVE_SCAN_MAX that
+                  * are looked at */
+    ASK_OPERATIONS, /* all operations there are, oldest first */
     ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit. A store that would rather have many go at
                     * once may leave out what was created within spare_ms before that */
-    ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
-    ASK_WORKER,    /* a worker, whichever server registered it */
+    ASK_CALENDAR,   /* which unfinished jobs go by a calendar: at most limit of them, growing */
+    ASK_WORKER,     /* a worker, whichever server registered it */
     ASK_INBOX,     /* the mail of the owned partitions: submissions, or all the rest, with ids above
                     * after_id, oldest (by id) first; at most limit, and bytes_max of texts, but one
                     * in any case. A row of an unknown kind comes without its body */
@@ -500,7 +525,10 @@ enum question_kind {
                       * ASK_JOB; without those that are deleted */
 };
 
-enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
+enum {
+    LETTERS_SCAN_MAX = 2000, /* some 2 ms of a turn */
+    LIVE_SCAN_MAX = 1000,    /* the same, since each comes with its job */
+};
 
 /* An execution that has ended, as far as ASK_OLD tells. */
 struct old_exec {
@@ -536,6 +564,8 @@ struct question {
     const uint64_t *ids;  /* ASK_LEFT_MAIL: growing */
     size_t id_count;
     struct letter_filter filter; /* ASK_LETTERS */
+    uint64_t partitions; /* ASK_LETTERS, ASK_LIVE: bits, of those we own only these; 0: all */
+    const struct operation_rec *operation; /* ASK_LIVE */
     struct letter_place place;
     struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
     struct answer {
@@ -547,16 +577,19 @@ struct question {
         const struct exec_rec *newest;     /* with a job: its last_exec; NULL: that has ended */
         const struct exec_rec *exec;       /* the one asked for; NULL: there is none */
         const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
-        const struct exec_rec *live;       /* ASK_DUE */
+        const struct exec_rec *live;       /* ASK_DUE; ASK_LIVE: as many as jobs, which come again
+                                            * for each */
         size_t live_count;
         struct str trail;                 /* ASK_TRAIL: empty when there is no such thing */
         bool more;                        /* a limit was reached */
         const struct letter_rec *letters; /* ASK_EXEC: one when it is a dead letter, else NULL */
         size_t letter_count;
-        struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
-        uint64_t after_id;         /* ASK_INBOX: the last that was looked at, and 0 without `more`;
+        struct letter_place place; /* ASK_LETTERS, ASK_LIVE: the last one that was looked at */
+        const struct operation_brief *operations;
+        size_t operation_count;
+        uint64_t after_id; /* ASK_INBOX: the last that was looked at, and 0 without `more`;
                                     * ASK_OLD: what has an id behind this one, */
-        uint64_t to_id; /* and up to this one, was looked at; 0: it needs not be told `past` */
+        uint64_t to_id;    /* and up to this one, was looked at; 0: it needs not be told `past` */
         const struct old_exec *old;
         size_t old_count;
         const uint64_t *ids; /* ASK_CALENDAR: job ids */

@@ -113,6 +113,8 @@
 
 #define OPERATION_FIELDS(F, T)                                                        \
     F(T, id,          id,            KEY,      F_ID)                                  \
+    F(T, partition,   partition,     KEY,      F_U32_TO(PARTITIONS_MAX - 1))          \
+    F(T, parts,       parts,         BIRTH,    F_U32_TO(PARTITIONS_MAX))              \
     F(T, kind,        kind,          BIRTH,    F_ENUM(OPERATION_RETRY, OPERATION_KINDS - 1)) \
     F(T, state,       state,         PROGRESS, F_ENUM(OPERATION_RUNNING, OPERATION_STATES - 1)) \
     F(T, filter.queue, queue,        BIRTH,    F_TEXT)                                \
@@ -122,15 +124,36 @@
     F(T, filter.job_id, job_id,      BIRTH,    F_U64)                                 \
     F(T, filter.died_after_ms, died_after_ms, BIRTH, F_MS)                            \
     F(T, filter.died_before_ms, died_before_ms, BIRTH, F_MS)                          \
+    F(T, which.states, states,       BIRTH,    F_U32)                                 \
+    F(T, which.queues, queues,       BIRTH,    F_TEXT)                                \
+    F(T, which.tags,  tags,          BIRTH,    F_TEXT)                                \
+    F(T, which.name,  job_name,      BIRTH,    F_TEXT)                                \
+    F(T, which.owner, owner,         BIRTH,    F_TEXT)                                \
+    F(T, which.team,  team,          BIRTH,    F_TEXT)                                \
+    F(T, which.job_id, of_job,       BIRTH,    F_U64)                                 \
+    F(T, which.created_after_ms, created_after_ms, BIRTH, F_MS)                       \
+    F(T, which.created_before_ms, created_before_ms, BIRTH, F_MS)                     \
+    F(T, by_ids,      by_ids,        BIRTH,    F_BOOL)                                \
+    F(T, ids,         ids,           BIRTH,    F_TEXT)                                \
     F(T, by,          actor,         BIRTH,    F_TEXT)                                \
     F(T, created_ms,  created_ms,    BIRTH,    F_MS)                                  \
     F(T, finished_ms, finished_ms,   PROGRESS, F_MS)                                  \
+    F(T, counted,     counted,       BIRTH,    F_BOOL)                                \
     F(T, total,       total,         BIRTH,    F_U64)                                 \
     F(T, done,        done,          PROGRESS, F_U64)                                 \
     F(T, refused,     refused,       PROGRESS, F_U64)                                 \
     F(T, at.died_ms,  at_ms,         PROGRESS, F_MS)                                  \
     F(T, at.exec_id,  at_id,         PROGRESS, F_U64)                                 \
-    F(T, refusal,     refusal,       PROGRESS, F_TEXT)
+    F(T, refusal,     refusal,       PROGRESS, F_TEXT)                                \
+    F(T, refusals,    refusals,      PROGRESS, F_TEXT)
+
+#define VERSION_FIELDS(F, T)                                                          \
+    F(T, job_id,      job_id,        KEY,      F_ID)                                  \
+    F(T, version,     version,       KEY,      F_U32)                                 \
+    F(T, at_ms,       at_ms,         BIRTH,    F_MS)                                  \
+    F(T, actor,       actor,         BIRTH,    F_TEXT)                                \
+    F(T, spec,        spec,          BIRTH,    F_TEXT)                                \
+    F(T, payload,     payload,       BIRTH,    F_TEXT)
 
 /* Jobs as stores keep them; the fields of their documents are in job/job_fields.h. In the order of
  * PostgreSQL's type new_job, where the first step of the trail has its place. */
@@ -259,6 +282,7 @@ extern const struct fields calendar_fields;
 extern const struct fields sla_event_fields;
 extern const struct fields letter_fields;
 extern const struct fields operation_fields;
+extern const struct fields version_fields;
 extern const struct fields job_row_fields;
 extern const struct fields exec_fields;
 extern const struct fields attempt_fields;

@@ -6,8 +6,8 @@
 #include "server/call/request.h"
 
 request_step api_job_create, api_job_batch, api_job, api_job_delete,
-    api_job_run_or_not;                  /* api_jobs.c */
-request_step api_job_patch, api_job_put; /* api_edit.c */
+    api_job_run_or_not;                                                      /* api_jobs.c */
+request_step api_job_patch, api_job_put, api_job_rollback, api_job_versions; /* api_edit.c */
 request_step api_execution, api_execution_cancel, api_retry, api_job_trigger,
     api_execution_fence;                     /* api_executions.c */
 request_step api_execution_logs, api_events; /* api_streams.c */
@@ -27,7 +27,9 @@ request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_
     api_successes, api_success_rates;         /* api_reports.c */
 request_step api_breakers, api_breaker_reset; /* api_breakers.c */
 request_step api_letters, api_letter_groups, api_letter, api_letter_discard, api_letters_retry,
-    api_letters_discard, api_operations, api_operation; /* api_letters.c */
+    api_letters_discard; /* api_letters.c */
+request_step api_job_actions, api_execution_actions, api_operations, api_operation,
+    api_operation_cancel; /* api_operations.c */
 request_step api_queues, api_queue, api_queue_change, api_queue_delete, api_queue_pause,
     api_queue_resume;                              /* api_queues.c */
 request_step api_teams, api_team, api_team_change; /* api_teams.c */

@@ -1,4 +1,4 @@
-/* api_edit.c - PATCH of a job, and PUT by its name.
+/* api_edit.c - PATCH of a job, PUT by its name, and the way back to a version that it had.
  *
  * The job is read, what it would become is made of that, and the turn takes it only when the job
  * still has the version that was read: no change by another caller is lost. A caller that named a
@@ -12,16 +12,19 @@
 #include "server/api/job_names.h"
 #include "server/api/job_view.h"
 #include "server/cluster/forward.h"
+#include "wire/json/fields.h"
 
 enum {
     TRIES_MAX = 100, /* of a job that others change all the time */
     NAME_TRIES_MAX = 3,
+    VERSIONS_BYTES_MAX = 256 << 20,
 };
 
 struct edit_call {
     struct json doc;
-    bool is_patch;
+    enum job_edit_kind kind;
     struct str name;     /* PUT */
+    int64_t back_to;     /* a version, of EDIT_BACK */
     bool has_version;    /* If-Match names one, … */
     uint64_t version;    /* … this; 0: it is not one of ours */
     bool must_exist;     /* If-Match is there */
@@ -45,7 +48,7 @@ static bool read_match(struct request *r, struct edit_call *call)
     struct field_errors errors = {0};
     struct str text = http_request_header(r->http, STR("If-Match"));
     call->must_exist = text.ptr != NULL;
-    if (!call->must_exist && call->is_patch) {
+    if (!call->must_exist && call->kind == EDIT_PATCH) {
         request_problem(r, 428,
                         "If-Match is required: the version that the change was made from, as the "
                         "job's ETag or \"version\" tells it");
@@ -146,16 +149,33 @@ static enum rc read_rest(struct request *r, struct reader *reader, struct edit_c
     return RC_OK;
 }
 
+/* The document of the version that the job is to have again. */
+static enum rc read_version(struct request *r, struct reader *reader, struct edit_call *call)
+{
+    struct version_rec *version;
+    size_t count;
+    TRY(reader->ops->versions(reader, call->job.id, (uint32_t)call->back_to, r->arena, &version,
+                              &count, &r->err));
+    if (count == 0)
+        return err_set(&r->err, RC_NOT_FOUND,
+                       "the job has no version %u, or it is not kept any more; it has %u",
+                       (unsigned)call->back_to, (unsigned)call->job.version);
+    struct str text = job_edit_text(r, version->spec, version->payload);
+    return json_parse_by(&json_from_server, text, r->arena, &call->doc, &r->err);
+}
+
 static enum rc read_call_job(struct request *r, struct reader *reader, struct edit_call *call)
 {
     uint64_t id = r->cmd.edit.id;
     call->found = false;
-    if (!call->is_patch)
+    if (call->kind == EDIT_WHOLE)
         TRY(find_named(r, reader, call->name, &id));
     if (id == 0)
         return RC_OK;
     TRY(reader->ops->job(reader, id, r->arena, &call->job, &r->err));
     call->found = true;
+    if (call->kind == EDIT_BACK)
+        TRY(read_version(r, reader, call));
     return read_rest(r, reader, call);
 }
 
@@ -228,7 +248,7 @@ static void answer_edited(struct request *r)
 {
     const struct edit_call *call = r->own;
     enum rc rc = r->cmd.reply.rc;
-    bool ended = rc == RC_CONFLICT && !call->is_patch && call->tries == 0;
+    bool ended = rc == RC_CONFLICT && call->kind == EDIT_WHOLE && call->tries == 0;
     if (rc == RC_OK)
         answer(r, true, r->cmd.reply.version, r->cmd.reply.job_state, call->edit.item.due_ms);
     else if (rc == RC_STALE && call->has_version)
@@ -314,8 +334,8 @@ static void change(struct request *r)
     struct edit_call *call = r->own;
     struct field_errors errors = {0};
     struct err err;
-    enum rc rc = job_edit_make(r, &call->job, &call->upstreams, &call->doc, call->is_patch,
-                               &call->edit, &errors, &err);
+    enum rc rc = job_edit_make(r, &call->job, &call->upstreams, &call->doc, call->kind, &call->edit,
+                               &errors, &err);
     if (rc != RC_OK)
         job_document_refuse(r, rc, &errors, &err);
     else if (call->edit.differs.len == 0 || call->dry_run)
@@ -327,10 +347,10 @@ static void change(struct request *r)
 static void take_job(struct request *r)
 {
     struct edit_call *call = r->own;
-    if (call->found && !call->is_patch && !job_is_over(call->job.state) &&
+    if (call->found && call->kind == EDIT_WHOLE && !job_is_over(call->job.state) &&
         forward_to_owner(r, call->job.id))
         return; /* another server has a job of this name */
-    else if (!call->found || (!call->is_patch && job_is_over(call->job.state)))
+    else if (!call->found || (call->kind == EDIT_WHOLE && job_is_over(call->job.state)))
         create(r);
     else if (call->must_not_exist)
         request_problem(r, 412, "there is an unfinished job of this name");
@@ -360,7 +380,7 @@ static bool has_no_once_key(struct request *r, const struct edit_call *call)
 void api_job_patch(struct request *r)
 {
     struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
-    call->is_patch = true;
+    call->kind = EDIT_PATCH;
     r->own = call;
     if (job_intake(r) && read_dry_run(r, call) && request_path_id(r, ID_JOB, &r->cmd.edit.id) &&
         read_match(r, call) && request_merge_patch(r, &call->doc) && has_no_once_key(r, call))
@@ -374,4 +394,78 @@ void api_job_put(struct request *r)
     if (job_intake(r) && read_dry_run(r, call) && read_match(r, call) && read_none_match(r, call) &&
         request_json(r, false, &call->doc) && has_no_once_key(r, call) && name_document(r, call))
         request_to_query_first(r, look, take_job);
+}
+
+/* ---- versions */
+
+static bool read_back_to(struct request *r, struct edit_call *call)
+{
+    static const struct field fields[] = {
+        {FIELD("version", struct edit_call, back_to), .kind = FIELD_INT, .required = true, .min = 1,
+         .max = UINT32_MAX},
+    };
+    struct field_errors errors = {0};
+    struct json doc;
+    if (!request_json(r, false, &doc))
+        return false;
+    const struct fields f = {.arena = r->arena, .errors = &errors};
+    fields_read(&f, NULL, &doc, fields, COUNT_OF(fields), call);
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    return errors.count == 0;
+}
+
+void api_job_rollback(struct request *r)
+{
+    struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
+    call->kind = EDIT_BACK;
+    r->own = call;
+    if (job_intake(r) && read_dry_run(r, call) && request_path_id(r, ID_JOB, &r->cmd.edit.id) &&
+        read_match(r, call) && read_back_to(r, call))
+        request_to_query_first(r, look, take_job);
+}
+
+static void put_version(struct json_writer *w, struct request *r, const struct version_rec *version)
+{
+    json_open(w);
+    json_put_int(w, "version", version->version);
+    json_put_when(w, "at", version->at_ms);
+    json_put_text(w, "actor", version->actor);
+    json_put_raw(w, "document", job_edit_text(r, version->spec, version->payload));
+    json_close(w);
+}
+
+/* One that was never edited has the version that it was submitted with. */
+static void look_versions(struct request *r, struct reader *reader)
+{
+    struct job_rec job;
+    struct version_rec *versions;
+    size_t count;
+    r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = reader->ops->versions(reader, job.id, 0, r->arena, &versions, &count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    const struct version_rec only = {
+        job.id,    job.version, job.changed_ms > 0 ? job.changed_ms : job.created_ms,
+        job.owner, job.spec,    job.payload,
+    };
+    r->body = BUF(VERSIONS_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    json_open(&w);
+    json_put_id(&w, "job_id", ID_JOB, job.id);
+    json_key(&w, "versions");
+    json_open_array(&w);
+    for (size_t i = 0; i < count; i++)
+        put_version(&w, r, &versions[i]);
+    if (count == 0)
+        put_version(&w, r, &only);
+    json_close_array(&w);
+    json_close(&w);
+}
+
+void api_job_versions(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+        request_to_query(r, look_versions);
 }

@@ -2,10 +2,11 @@
 #include "base/when.h"
 #include "server/api/api.h"
 #include "server/api/letter_view.h"
+#include "server/api/operation_view.h"
+#include "server/turn/idempotency.h"
 #include "wire/message/record_json.h"
 
 enum {
-    LIST_BYTES_MAX = 1 << 20,
     CURSOR_LEN = 3 * ID_DIGITS,
     GROUP_SCAN_MAX = 100000, /* letters that are counted in groups: some 40 ms, */
     GROUP_FIT_MAX = 40000,   /* or looked at for that: as much */
@@ -242,22 +243,10 @@ void api_letter_discard(struct request *r)
 
 /* ---- many of them */
 
-static void answer_operation(struct request *r, int status)
-{
-    struct json_writer w = request_writer(r);
-    operation_print(&w, r->cmd.reply.operations);
-    request_answer_body(r, status);
-}
-
-static void answer_started(struct request *r)
-{
-    answer_operation(r, 202);
-}
-
 static void look_count(struct request *r, struct reader *reader)
 {
     struct letter_call *call = r->own;
-    r->rc = letter_count(reader, &call->filter, r->server->membership, &call->count, &r->err);
+    r->rc = letter_count(reader, &call->filter, &call->count, &r->err);
 }
 
 static void count_then_operate(struct request *r)
@@ -266,8 +255,9 @@ static void count_then_operate(struct request *r)
     if (!call->dry_run) {
         r->cmd.operate.kind = call->kind;
         r->cmd.operate.filter = call->filter;
+        r->cmd.operate.counted = true;
         r->cmd.operate.total = call->count;
-        request_to_turn(r, answer_started);
+        operation_begin(r);
         return;
     }
     struct json_writer w = request_writer(r);
@@ -284,6 +274,7 @@ static void operate(struct request *r, enum operation_kind kind)
     struct field_errors errors = {0};
     struct letter_wish wish;
     struct json doc;
+    r->cmd.once = idempotency_of_call(r);
     if (!request_no_params(r) || !request_json(r, false, &doc))
         return;
     if (letter_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
@@ -304,45 +295,4 @@ void api_letters_retry(struct request *r)
 void api_letters_discard(struct request *r)
 {
     operate(r, OPERATION_DISCARD);
-}
-
-/* ---- how far they have come */
-
-static void answer_operations(struct request *r)
-{
-    r->body = BUF(LIST_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&r->body);
-    json_open(&w);
-    json_key(&w, "operations");
-    json_open_array(&w);
-    for (size_t i = r->cmd.reply.operation_count; i-- > 0;)
-        operation_print(&w, &r->cmd.reply.operations[i]);
-    json_close_array(&w);
-    json_close(&w);
-    request_answer_body(r, 200);
-}
-
-void api_operations(struct request *r)
-{
-    if (request_no_params(r))
-        request_to_turn(r, answer_operations);
-}
-
-static void answer_one_operation(struct request *r)
-{
-    uint64_t id = r->cmd.target.id;
-    for (size_t i = 0; i < r->cmd.reply.operation_count; i++) {
-        if (r->cmd.reply.operations[i].id != id)
-            continue;
-        r->cmd.reply.operations = &r->cmd.reply.operations[i];
-        answer_operation(r, 200);
-        return;
-    }
-    request_fail(r, RC_NOT_FOUND, "no such operation");
-}
-
-void api_operation(struct request *r)
-{
-    if (request_target(r))
-        request_to_turn(r, answer_one_operation);
 }

@@ -7,8 +7,7 @@ enum { TEXT_BYTES_MAX = 64 << 20, DIFFERS_BYTES_MAX = 1024 };
 
 /* ---- texts */
 
-/* A definition and its payload as one document. */
-static struct str whole_text(struct request *r, struct str spec, struct str payload)
+struct str job_edit_text(struct request *r, struct str spec, struct str payload)
 {
     CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
@@ -27,7 +26,7 @@ static enum rc read_stored(struct request *r, const struct job_rec *job, struct 
     if (spec_read(job->spec, r->arena, ret_spec, err) != RC_OK)
         return err->rc = RC_CORRUPT;
     /* As this version would write it: an older one may have known less to say. */
-    struct str text = whole_text(r, spec_text(ret_spec, r->arena), job->payload);
+    struct str text = job_edit_text(r, spec_text(ret_spec, r->arena), job->payload);
     if (json_parse_by(&json_from_server, text, r->arena, ret_doc, err) != RC_OK)
         return err->rc = RC_CORRUPT;
     return RC_OK;
@@ -120,7 +119,7 @@ static enum rc compare(struct request *r, const struct json *old, struct job_edi
 {
     CLEANUP(buf_free) struct buf names = BUF(DIFFERS_BYTES_MAX);
     struct json next;
-    struct str text = whole_text(r, edit->item.spec, edit->item.payload);
+    struct str text = job_edit_text(r, edit->item.spec, edit->item.payload);
     TRY(json_parse_by(&json_from_server, text, r->arena, &next, err));
     for (size_t i = 0; i < old->count; i++) {
         const struct json *other = json_get(&next, old->members[i].key);
@@ -227,12 +226,14 @@ static enum rc check_unions(struct request *r, const struct json *old, const str
 }
 
 enum rc job_edit_make(struct request *r, const struct job_rec *job,
-                      const struct job_upstreams *upstreams, const struct json *doc, bool is_patch,
-                      struct job_edit *ret_edit, struct field_errors *errors, struct err *err)
+                      const struct job_upstreams *upstreams, const struct json *doc,
+                      enum job_edit_kind kind, struct job_edit *ret_edit,
+                      struct field_errors *errors, struct err *err)
 {
     struct spec old;
     struct json stored;
     struct json merged;
+    bool is_patch = kind == EDIT_PATCH;
     *ret_edit = (struct job_edit){0};
     TRY(read_stored(r, job, &old, &stored, err));
     if (is_patch)
@@ -243,7 +244,7 @@ enum rc job_edit_make(struct request *r, const struct job_rec *job,
         TRY(check_unions(r, &stored, doc, errors));
     TRY((is_patch ? job_document_read_patched : job_document_read)(r, next, &ret_edit->spec,
                                                                    &ret_edit->item, errors, err));
-    bool silent = is_patch && json_get(doc, STR("depends_on")) == NULL;
+    bool silent = kind != EDIT_WHOLE && json_get(doc, STR("depends_on")) == NULL;
     bool waits_differ = !silent && !waits_for_same(&ret_edit->spec, upstreams);
     TRY(check_kept(r, job, &ret_edit->spec, waits_differ, errors));
     ret_edit->item.job_id = job->id;

@@ -14,14 +14,24 @@ struct job_edit {
     bool replan;        /* the schedule is among the changes */
 };
 
+enum job_edit_kind {
+    EDIT_WHOLE, /* a document, which is all that the job is to be */
+    EDIT_PATCH,
+    EDIT_BACK, /* a version that the job had */
+};
+
 /* The dependencies of the job, as its store has them. */
 struct job_upstreams {
     const struct dependency_rec *items; /* by the id waited for, growing */
     size_t count;
 };
 
+/* A definition and its payload as one document. */
+struct str job_edit_text(struct request *r, struct str spec, struct str payload);
+
 /* RC_INVALID fills errors, any other failure err. A patch may be silent about what the job waits
- * for, a document may not. */
+ * for, and so may a version that the job had; a document may not. */
 enum rc job_edit_make(struct request *r, const struct job_rec *job,
-                      const struct job_upstreams *upstreams, const struct json *doc, bool is_patch,
-                      struct job_edit *ret_edit, struct field_errors *errors, struct err *err);
+                      const struct job_upstreams *upstreams, const struct json *doc,
+                      enum job_edit_kind kind, struct job_edit *ret_edit,
+                      struct field_errors *errors, struct err *err);

@@ -1,6 +1,5 @@
 /* letter_view.h - dead letters as people look at them: a page, a number. */
 #pragma once
-#include "server/cluster/membership.h"
 #include "store/store.h"
 #include "wire/message/letter_json.h"
 
@@ -15,7 +14,6 @@ enum rc letter_page_read(struct reader *reader, const struct letter_filter *filt
                          struct letter_place before, size_t limit, struct arena *arena,
                          struct letter_page *ret_page, struct err *err);
 
-/* How many fit, of those that this member owns (NULL: of all): all are looked at, in short
- * reads. */
-enum rc letter_count(struct reader *reader, const struct letter_filter *filter,
-                     const struct membership *of, uint64_t *ret_count, struct err *err);
+/* How many fit: all are looked at, in short reads. */
+enum rc letter_count(struct reader *reader, const struct letter_filter *filter, uint64_t *ret_count,
+                     struct err *err);

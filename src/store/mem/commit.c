@@ -100,6 +100,11 @@ static void apply_job(const struct applying *a, const struct job_change *change)
     kept_text_append(&job->trail, change->step);
 }
 
+static void apply_version(const struct applying *a, const struct version_change *change)
+{
+    mem_keep_version(a->m, change);
+}
+
 static const struct exec_rec no_exec;
 
 static void insert_exec(struct mem_store *m, const struct exec_change *change)
@@ -301,11 +306,21 @@ static void apply_letter(const struct applying *a, const struct letter_rec *lett
 static void apply_operation(const struct applying *a, const struct operation_change *change)
 {
     struct mem_store *m = a->m;
-    uint64_t id = change->operation.id;
-    kept_operation_free(map_remove(&m->operations, id));
-    if (change->forget)
+    struct operation_rec whole = change->operation;
+    struct map *rows = &m->operations[whole.partition];
+    struct operation_rec *kept = map_get(rows, whole.id);
+    if (change->progress && kept == NULL)
         return;
-    map_put(&m->operations, id, kept_operation(&change->operation));
+    if (change->progress) /* what it was born with stays */
+        whole.ids = kept->ids;
+    map_put(rows, whole.id, kept_operation(&whole));
+    kept_operation_free(kept);
+}
+
+static void apply_operation_gone(const struct applying *a, const uint64_t *id)
+{
+    for (uint32_t i = 0; i < PARTITIONS_MAX; i++)
+        kept_operation_free(map_remove(&a->m->operations[i], *id));
 }
 
 static void apply_calendar(const struct applying *a, const struct calendar_change *change)

@@ -21,6 +21,7 @@ static bool has_execs(const struct mem_store *m, uint64_t job_id)
 
 static void forget_job(struct mem_store *m, uint64_t job_id)
 {
+    mem_forget_versions(m, job_id);
     kept_job_free(map_remove(&m->jobs, job_id));
     for (size_t i = 0; i < m->dependencies.cap; i++) {
         struct dependency_rec *rec = m->dependencies.slots[i].value;

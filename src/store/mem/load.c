@@ -71,28 +71,16 @@ static enum rc load_dependencies(struct mem_store *m, const struct partition_set
     return RC_OK;
 }
 
-static int operation_by_id(const void *a, const void *b)
-{
-    uint64_t left = (*(const struct operation_rec *const *)a)->id;
-    uint64_t right = (*(const struct operation_rec *const *)b)->id;
-    return left < right ? -1 : left > right;
-}
-
 static enum rc load_operations(struct mem_store *m, const struct partition_set *owned,
                                const struct load_sink *sink, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    const struct operation_rec **all =
-        ARENA_ARRAY(&arena, const struct operation_rec *, m->operations.len);
-    size_t count = 0;
-    MAP_EACH(&m->operations, slot)
-    {
-        if (partition_has(owned, slot->key))
-            all[count++] = slot->value;
+    size_t count;
+    const struct operation_rec **all = mem_operations(m, &arena, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->state == OPERATION_RUNNING && (owned->bits >> all[i]->partition & 1) != 0)
+            TRY(sink->operation(sink->arg, all[i], err));
     }
-    qsort(all, count, sizeof(struct operation_rec *), operation_by_id);
-    for (size_t i = 0; i < count; i++)
-        TRY(sink->operation(sink->arg, all[i], err));
     return RC_OK;
 }
 

@@ -103,12 +103,13 @@ struct mem_store {
     size_t calendar_use_count;
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct map letters;                /* execution -> struct letter_rec, owned */
-    struct map operations;             /* id -> struct operation_rec, owned */
-    struct map mail;                   /* id -> struct inbox_rec, owned */
-    uint64_t mail_numbers;             /* the newest id of a row of mail */
-    uint64_t mail_seen;                /* … that was told; for a planted bug only */
-    struct strmap waiters;             /* both ids -> struct waiter_rec, owned */
-    struct permit_rec **permits;       /* owned, in no order */
+    struct map operations[PARTITIONS_MAX]; /* id -> struct operation_rec, owned */
+    struct map versions;                   /* job -> struct mem_versions, owned */
+    struct map mail;                       /* id -> struct inbox_rec, owned */
+    uint64_t mail_numbers;                 /* the newest id of a row of mail */
+    uint64_t mail_seen;                    /* … that was told; for a planted bug only */
+    struct strmap waiters;                 /* both ids -> struct waiter_rec, owned */
+    struct permit_rec **permits;           /* owned, in no order */
     size_t permit_count;
     struct rejected_rec **rejected; /* owned, in no order */
     size_t rejected_count;
@@ -288,6 +289,26 @@ enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct 
 enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
 
 struct mem_store *mem_reader_store(struct reader *reader);
+
+/* versions.c: definitions of jobs that were edited */
+void mem_keep_version(struct mem_store *m, const struct version_change *change);
+void mem_forget_versions(struct mem_store *m, uint64_t job_id);
+void mem_free_versions(struct mem_store *m);
+enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+                          struct arena *arena, struct version_rec **ret_versions, size_t *ret_count,
+                          struct err *err);
+
+/* operations.c: operations on many */
+/* By id and partition; borrowed. */
+const struct operation_rec **mem_operations(const struct mem_store *m, struct arena *arena,
+                                            size_t *ret_count);
+void mem_answer_live(const struct mem_store *m, const struct partition_set *owned,
+                     struct arena *arena, struct question *q);
+void mem_answer_operations(const struct mem_store *m, struct arena *arena, struct question *q);
+enum rc mem_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
+                            struct operation_rec **ret_parts, size_t *ret_count, struct err *err);
+enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink, void *arg,
+                      uint64_t *ret_next, struct err *err);
 
 /* letters.c: dead letters, for readers */
 enum rc mem_find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err);

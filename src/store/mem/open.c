@@ -52,9 +52,12 @@ static void free_rows(struct mem_store *m)
     map_free(&m->history);
     map_free(&m->workers);
     MAP_EACH(&m->letters, slot) kept_letter_free(slot->value);
-    MAP_EACH(&m->operations, slot) kept_operation_free(slot->value);
+    mem_free_versions(m);
+    for (size_t i = 0; i < PARTITIONS_MAX; i++) {
+        MAP_EACH(&m->operations[i], slot) kept_operation_free(slot->value);
+        map_free(&m->operations[i]);
+    }
     map_free(&m->letters);
-    map_free(&m->operations);
 }
 
 static void free_lists(struct mem_store *m)

@@ -42,6 +42,7 @@ KEPT_RECORD(calendar)
 KEPT_RECORD(sla_event)
 KEPT_RECORD(letter)
 KEPT_RECORD(operation)
+KEPT_RECORD(version)
 KEPT_RECORD(permit)
 KEPT_RECORD(rejected)
 

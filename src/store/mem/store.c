@@ -372,6 +372,9 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
                       struct question *q, struct err *err)
 {
     struct mem_store *m = h->m;
+    struct partition_set asked = *owned; /* of which it is about all, or some */
+    if (q->partitions != 0)
+        asked.bits &= q->partitions;
     q->answer = (struct answer){0};
     switch (q->kind) {
     case ASK_CLAIM: return take_claim(h, arena, q, err);
@@ -382,7 +385,9 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_TRAIL: answer_trail(m, arena, q); break;
     case ASK_SLOT: answer_slot(m, arena, q); break;
     case ASK_DUE: answer_due(m, owned, arena, q); break;
-    case ASK_LETTERS: answer_letters(m, owned, arena, q); break;
+    case ASK_LETTERS: answer_letters(m, &asked, arena, q); break;
+    case ASK_LIVE: mem_answer_live(m, &asked, arena, q); break;
+    case ASK_OPERATIONS: mem_answer_operations(m, arena, q); break;
     case ASK_OLD: mem_answer_old(m, owned, arena, q); break;
     case ASK_CALENDAR: answer_calendar(m, arena, q); break;
     case ASK_WORKER: answer_worker(m, arena, q); break;

@@ -84,6 +84,8 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
     case ASK_OLD_TALLIES:
     case ASK_DUE:
     case ASK_LETTERS:
+    case ASK_LIVE:
+    case ASK_OPERATIONS:
     case ASK_OLD: return; /* together, or by pages */
     case ASK_INBOX:
     case ASK_LEFT_MAIL: a->inbox = postgres_ask_inbox(s, own, q); return;
@@ -321,6 +323,8 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
     switch (q->kind) {
     case ASK_DUE: return find_due(s, own, arena, q, err);
     case ASK_LETTERS: return postgres_find_letters(s, own, arena, q, err);
+    case ASK_LIVE: return postgres_find_live_jobs(s, own, arena, q, err);
+    case ASK_OPERATIONS: return postgres_find_operations(s, arena, q, err);
     case ASK_OLD: return postgres_find_old(s, own, arena, q, err);
     case ASK_OLD_ALERTS: return postgres_find_old_alerts(s, own, arena, q, err);
     case ASK_OLD_TALLIES: return postgres_find_old_tallies(s, own, arena, q, err);

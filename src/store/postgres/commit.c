@@ -140,6 +140,19 @@ static void keep_jobs(const struct keeping *k)
     }
 }
 
+static void keep_versions(const struct keeping *k)
+{
+    struct pg *pg = &k->s->pg;
+    for (size_t i = 0; i < k->delta->version_count; i++) {
+        const struct version_change *change = &k->delta->versions[i];
+        pg_u64(pg_call(pg, Q_KEEP_FIRST_VERSION), change->version.job_id);
+        pg_record(pg_call(pg, Q_PUT_VERSION), &version_fields, FIELD_ANY, &change->version);
+        struct pg_call *trim = pg_call(pg, Q_TRIM_VERSIONS);
+        pg_u64(trim, change->version.job_id);
+        pg_u64(trim, change->oldest);
+    }
+}
+
 static void keep_execs(const struct keeping *k)
 {
     postgres_keep_execs(&k->s->pg, &k->s->trails, k->delta);

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "job/record/record_fields.h"
 #include "store/postgres/postgres.h"
+#include "store/sql/operations.h"
 
 /* ---- keeping */
 
@@ -45,8 +46,13 @@ static void keep_letters_gone(struct pg *pg, const struct delta *delta)
 
 static void keep_operation(struct pg *pg, const struct operation_change *change)
 {
-    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_OPERATION : Q_PUT_OPERATION);
-    pg_record(use, &operation_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->operation);
+    struct pg_call *use = pg_call(pg, change->progress ? Q_MOVE_OPERATION : Q_PUT_OPERATION);
+    if (change->progress) {
+        pg_record(use, &operation_fields, FIELD_PROGRESS, &change->operation);
+        pg_record(use, &operation_fields, FIELD_KEY, &change->operation);
+    } else {
+        pg_record(use, &operation_fields, FIELD_ANY, &change->operation);
+    }
 }
 
 static void keep_operations(struct pg *pg, const struct delta *delta)
@@ -70,6 +76,16 @@ static void keep_alerts_gone(struct pg *pg, const struct delta *delta)
     pg_columns(use, "i", delta->alert_gone_count);
     for (size_t i = 0; i < delta->alert_gone_count; i++)
         pg_u64(use, delta->alerts_gone[i]);
+}
+
+static void keep_operations_gone(struct pg *pg, const struct delta *delta)
+{
+    if (delta->operation_gone_count == 0)
+        return;
+    struct pg_call *use = pg_call(pg, Q_FORGET_OPERATIONS);
+    pg_columns(use, "i", delta->operation_gone_count);
+    for (size_t i = 0; i < delta->operation_gone_count; i++)
+        pg_u64(use, delta->operations_gone[i]);
 }
 
 static void forget_tallies(struct pg *pg, enum query query, const struct delta *delta)
@@ -136,6 +152,50 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
 
 /* ---- asking */
 
+void postgres_bind_asked(struct pg_call *use, const struct ownership *own, const struct question *q)
+{
+    uint64_t bits = ownership_set(own).bits;
+    pg_i64(use, own->partitions);
+    pg_i64(use, (int64_t)(q->partitions == 0 ? bits : bits & q->partitions));
+}
+
+enum rc postgres_find_live_jobs(struct postgres_store *s, const struct ownership *own,
+                                struct arena *arena, struct question *q, struct err *err)
+{
+    PG_CLEAR(&s->pg);
+    struct live_found live = {0};
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_LIVE_JOBS);
+    q->answer.place.exec_id = q->after_id;
+    pg_u64(use, q->after_id);
+    postgres_bind_asked(use, own, q);
+    pg_i64(use, LIVE_SCAN_MAX + 1);
+    TRY(pg_run(&s->pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        if (!live_add(&live, q, pg_row(use, i, arena), arena))
+            break;
+    }
+    live_answer(&live, q);
+    return RC_OK;
+}
+
+enum rc postgres_find_operations(struct postgres_store *s, struct arena *arena, struct question *q,
+                                 struct err *err)
+{
+    PG_CLEAR(&s->pg);
+    VEC(struct operation_brief) operations = {0};
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_OPERATIONS);
+    TRY(pg_run(&s->pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, NULL);
+        struct operation_brief *brief = VEC_PUSH(arena, &operations);
+        brief->id = row_u64(&row);
+        brief->over = row_bool(&row);
+    }
+    q->answer.operations = operations.items;
+    q->answer.operation_count = operations.len;
+    return RC_OK;
+}
+
 enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *own,
                               struct arena *arena, struct question *q, struct err *err)
 {
@@ -145,7 +205,7 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
     pg_i64(use, q->place.died_ms);
     pg_u64(use, q->place.exec_id);
     pg_i64(use, q->until_ms);
-    postgres_bind_set(use, own);
+    postgres_bind_asked(use, own, q);
     pg_i64(use, LETTERS_SCAN_MAX + 1);
     TRY(pg_run(&s->pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {

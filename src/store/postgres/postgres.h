@@ -178,6 +178,20 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
                                size_t scan_max, size_t max, struct arena *arena,
                                struct letter_groups *ret_groups, struct err *err);
 
+/* the same: what admit and readers do with operations on many */
+/* As postgres_bind_set, of the partitions that the question is about. */
+void postgres_bind_asked(struct pg_call *use, const struct ownership *own,
+                         const struct question *q);
+enum rc postgres_find_live_jobs(struct postgres_store *s, const struct ownership *own,
+                                struct arena *arena, struct question *q, struct err *err);
+enum rc postgres_find_operations(struct postgres_store *s, struct arena *arena, struct question *q,
+                                 struct err *err);
+enum rc postgres_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
+                                 struct operation_rec **ret_parts, size_t *ret_count,
+                                 struct err *err);
+enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
+                           void *arg, uint64_t *ret_next, struct err *err);
+
 /* inbox.c */
 struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct ownership *own,
                                       const struct question *q);

@@ -358,6 +358,27 @@ static enum rc read_runs(struct reader *reader, const uint64_t *job_ids, size_t 
     return RC_OK;
 }
 
+static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+                             struct arena *arena, struct version_rec **ret_versions,
+                             size_t *ret_count, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_READ_VERSIONS);
+    VEC(struct version_rec) versions = {0};
+    pg_u64(use, job_id);
+    pg_u64(use, version);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, arena);
+        struct version_rec rec;
+        if (row_version(&row, &rec))
+            *VEC_PUSH(arena, &versions) = rec;
+    }
+    *ret_versions = versions.items;
+    *ret_count = versions.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     pg_close(reader_pg(reader));
@@ -374,6 +395,9 @@ static const struct reader_ops ops = {
     .letter = postgres_read_letter,
     .letters = postgres_read_letters,
     .letter_groups = postgres_group_letters,
+    .live = postgres_read_live,
+    .operations = postgres_read_operations,
+    .versions = read_versions,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = postgres_list_jobs,

@@ -1,8 +1,9 @@
-/* read_letters.c - reading dead letters. */
+/* read_letters.c - reading dead letters, operations on many, and what those act upon. */
 #include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/letters.h"
+#include "store/sql/operations.h"
 
 /* Rows that are fetched at once: a page of an API call, then as many as a report looks at in a
  * millisecond or two. */
@@ -148,5 +149,48 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
     TRY(pg_commit(pg, err));
     *ret_groups =
         (struct letter_groups){groups.items, groups.len, edge == NULL || pg_rows(edge) == 0};
+    return RC_OK;
+}
+
+/* ---- operations */
+
+enum rc postgres_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
+                                 struct operation_rec **ret_parts, size_t *ret_count,
+                                 struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    VEC(struct operation_rec) parts = {0};
+    struct pg_call *use = pg_call(pg, Q_READ_OPERATIONS);
+    pg_u64(use, id);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, arena);
+        struct operation_rec part;
+        if (row_operation(&row, &part))
+            *VEC_PUSH(arena, &parts) = part;
+    }
+    *ret_parts = parts.items;
+    *ret_count = parts.len;
+    return RC_OK;
+}
+
+enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
+                           void *arg, uint64_t *ret_next, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_FIND_LIVE_JOBS);
+    uint64_t last = after;
+    *ret_next = 0;
+    pg_u64(use, after);
+    pg_i64(use, 1); /* all of the store, as if it were one partition */
+    pg_i64(use, 1);
+    pg_u64(use, max + 1);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        if (i == max || !live_tell(pg_row(use, i, NULL), sink, arg, &last)) {
+            *ret_next = last;
+            return RC_OK;
+        }
+    }
     return RC_OK;
 }

@@ -90,6 +90,11 @@ bool row_operation(struct row *row, struct operation_rec *op)
     return row_record(row, &operation_fields, op);
 }
 
+bool row_version(struct row *row, struct version_rec *version)
+{
+    return row_record(row, &version_fields, version);
+}
+
 /* Where there is a text behind the rest, it has all of what was used: see usage_text. */
 bool row_attempt(struct row *row, struct attempt_rec *attempt)
 {

@@ -36,6 +36,7 @@ bool row_breaker(struct row *row, struct breaker_rec *breaker);
 bool row_dependency(struct row *row, struct dependency_rec *dependency);
 bool row_letter(struct row *row, struct letter_rec *letter);
 bool row_letter_group(struct row *row, struct letter_group *group);
+bool row_version(struct row *row, struct version_rec *version);
 bool row_operation(struct row *row, struct operation_rec *op);
 bool row_calendar(struct row *row, struct calendar_rec *calendar);
 bool row_counter(struct row *row, struct counter *counter);

@@ -360,6 +360,8 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_SLOT: return find_slot(s, arena, q, err);
     case ASK_DUE: return find_due(s, arena, q, err);
     case ASK_LETTERS: return sqlite_find_letters(s, arena, q, err);
+    case ASK_LIVE: return sqlite_find_live_jobs(s, arena, q, err);
+    case ASK_OPERATIONS: return sqlite_find_operations(s, arena, q, err);
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     case ASK_WORKER: return find_worker(s, arena, q, err);

@@ -257,6 +257,20 @@ static enum rc keep_turn(struct sqlite_store *s, const struct ownership *own,
 #define KEEP(one, many, type, alone) KEEP_IN(&s->db, one, many)
 #define KEEP_CLAIM(one, many, type, alone) KEEP_IN(s, one, many)
 
+static enum rc keep_version(struct db *db, const struct version_change *change, struct err *err)
+{
+    struct stmt first = db_stmt(db, SQL_KEEP_FIRST_VERSION);
+    stmt_u64(&first, change->version.job_id);
+    TRY(stmt_done(&first, err));
+    struct stmt put = db_stmt(db, SQL_PUT_VERSION);
+    stmt_record(&put, &version_fields, FIELD_ANY, &change->version);
+    TRY(stmt_done(&put, err));
+    struct stmt trim = db_stmt(db, SQL_TRIM_VERSIONS);
+    stmt_u64(&trim, change->version.job_id);
+    stmt_u64(&trim, change->oldest);
+    return stmt_done(&trim, err);
+}
+
 static enum rc keep_work(struct sqlite_store *s, const struct delta *delta, struct err *err)
 {
     DELTA_WORK(KEEP)

@@ -29,11 +29,12 @@ static const struct role roles[] = {
                    .migrations = sqlite_migrations,
                    .files = FILE_BIT(MEMBER) | FILE_BIT(TURN) | FILE_BIT(CLAIMS) | FILE_BIT(ADMIT) |
                             FILE_BIT(INBOX) | FILE_BIT(OLD) | FILE_BIT(COMMIT) | FILE_BIT(RECORD) |
-                            FILE_BIT(LOAD)},
+                            FILE_BIT(LOAD) | FILE_BIT(OPERATIONS)},
     [DB_READER] = {.flags = SQLITE_OPEN_READONLY,
                    .setup = SQL_SETUP_READER,
                    .has_views = true,
-                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST) | FILE_BIT(FIND)},
+                   .files = FILE_BIT(READ) | FILE_BIT(LETTERS) | FILE_BIT(LIST) | FILE_BIT(FIND) |
+                            FILE_BIT(OPERATIONS)},
     [DB_LOGS] = {.flags = SQLITE_OPEN_READWRITE,
                  .setup = SQL_SETUP_LOGS,
                  .migrations = sqlite_migrations_logs,

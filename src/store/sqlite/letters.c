@@ -36,9 +36,13 @@ static enum rc keep_letter_gone(struct db *db, const struct letter_place *place,
 
 static enum rc keep_operation(struct db *db, const struct operation_change *change, struct err *err)
 {
-    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_OPERATION : SQL_PUT_OPERATION);
-    stmt_record(&stmt, &operation_fields, change->forget ? FIELD_KEY : FIELD_ANY,
-                &change->operation);
+    struct stmt stmt = db_stmt(db, change->progress ? SQL_MOVE_OPERATION : SQL_PUT_OPERATION);
+    if (change->progress) {
+        stmt_record(&stmt, &operation_fields, FIELD_PROGRESS, &change->operation);
+        stmt_record(&stmt, &operation_fields, FIELD_KEY, &change->operation);
+    } else {
+        stmt_record(&stmt, &operation_fields, FIELD_ANY, &change->operation);
+    }
     return stmt_done(&stmt, err);
 }
 

@@ -62,6 +62,7 @@ static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_wor
     TRY(stmt_done(&stmt, err));
     if (sqlite3_changes(db->handle) > 0) {
         TRY(run_with(db, SQL_FORGET_DOCUMENT, words->job_id, err));
+        TRY(run_with(db, SQL_FORGET_VERSIONS, words->job_id, err));
         return run_with(db, SQL_FORGET_DEPENDENCIES, words->job_id, err);
     }
     if (words->job_state == 0)
@@ -108,6 +109,11 @@ static enum rc keep_queue_gone(struct deleting *d, const struct queue_gone *gone
 static enum rc keep_alert_gone(struct deleting *d, const uint64_t *id, struct err *err)
 {
     return run_with(d->db, SQL_FORGET_ALERT, *id, err);
+}
+
+static enum rc keep_operation_gone(struct deleting *d, const uint64_t *id, struct err *err)
+{
+    return run_with(d->db, SQL_FORGET_OPERATION, *id, err);
 }
 
 static enum rc keep_tally_gone(struct deleting *d, const struct tally *row, struct err *err)

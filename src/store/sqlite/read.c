@@ -345,6 +345,28 @@ static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct i
     return RC_OK;
 }
 
+static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+                             struct arena *arena, struct version_rec **ret_versions,
+                             size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_VERSIONS);
+    VEC(struct version_rec) versions = {0};
+    stmt_u64(&stmt, job_id);
+    stmt_u64(&stmt, version);
+    for (bool found = true;;) {
+        struct version_rec rec;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = stmt_row(&stmt, arena);
+        if (row_version(&row, &rec))
+            *VEC_PUSH(arena, &versions) = rec;
+    }
+    *ret_versions = versions.items;
+    *ret_count = versions.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -361,6 +383,9 @@ static const struct reader_ops ops = {
     .letter = sqlite_read_letter,
     .letters = sqlite_read_letters,
     .letter_groups = sqlite_group_letters,
+    .live = sqlite_read_live,
+    .operations = sqlite_read_operations,
+    .versions = read_versions,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = sqlite_list_jobs,

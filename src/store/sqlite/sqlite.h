@@ -95,6 +95,17 @@ enum rc sqlite_group_letters(struct reader *reader, const struct letter_filter *
                              size_t scan_max, size_t max, struct arena *arena,
                              struct letter_groups *ret_groups, struct err *err);
 
+/* operations.c: what admit and readers do with operations on many */
+enum rc sqlite_find_live_jobs(struct sqlite_store *s, struct arena *arena, struct question *q,
+                              struct err *err);
+enum rc sqlite_find_operations(struct sqlite_store *s, struct arena *arena, struct question *q,
+                               struct err *err);
+enum rc sqlite_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
+                               struct operation_rec **ret_parts, size_t *ret_count,
+                               struct err *err);
+enum rc sqlite_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
+                         void *arg, uint64_t *ret_next, struct err *err);
+
 /* inbox.c: the same for what partitions tell each other */
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
                           struct err *err);

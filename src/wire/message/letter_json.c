@@ -36,11 +36,9 @@ void letter_print(struct json_writer *w, const struct letter_rec *letter)
     json_close(w);
 }
 
-static void put_filter(struct json_writer *w, const struct letter_filter *f)
+void letter_filter_print(struct json_writer *w, const struct letter_filter *f)
 {
     char print[FAILURE_PRINT_MAX];
-    json_key(w, "filter");
-    json_open(w);
     if (f->queue.len > 0)
         json_put_str(w, "queue", f->queue);
     if (f->name.len > 0)
@@ -55,24 +53,6 @@ static void put_filter(struct json_writer *w, const struct letter_filter *f)
         json_put_when(w, "created_after", f->died_after_ms);
     if (f->died_before_ms != 0)
         json_put_when(w, "created_before", f->died_before_ms);
-    json_close(w);
-}
-
-void operation_print(struct json_writer *w, const struct operation_rec *op)
-{
-    json_open(w);
-    json_put_id(w, "operation_id", ID_OPERATION, op->id);
-    json_put_str(w, "kind", operation_kind_name(op->kind));
-    json_put_str(w, "status", operation_state_name(op->state));
-    put_filter(w, &op->filter);
-    json_put_int(w, "total", (int64_t)op->total);
-    json_put_int(w, "done", (int64_t)op->done);
-    json_put_int(w, "refused", (int64_t)op->refused);
-    json_put_text(w, "last_refusal", op->refusal);
-    json_put_str(w, "actor", op->by);
-    json_put_when(w, "created_at", op->created_ms);
-    json_put_when(w, "finished_at", op->finished_ms);
-    json_close(w);
 }
 
 void letter_group_print(struct json_writer *w, const struct letter_group *group)

@@ -1,4 +1,4 @@
-/* letter_json.h - dead letters and the operations on many of them, as the API has them. */
+/* letter_json.h - dead letters, as the API has them. */
 #pragma once
 #include "job/record/letter.h"
 #include "wire/json/json.h"
@@ -7,7 +7,8 @@
 void letter_print(struct json_writer *w, const struct letter_rec *letter);
 /* The same without braces, for who has more to say. */
 void letter_print_fields(struct json_writer *w, const struct letter_rec *letter);
-void operation_print(struct json_writer *w, const struct operation_rec *operation);
+/* The members of an object that says which are meant. */
+void letter_filter_print(struct json_writer *w, const struct letter_filter *filter);
 
 void letter_group_print(struct json_writer *w, const struct letter_group *group);
 

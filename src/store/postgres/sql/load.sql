@@ -27,7 +27,9 @@ ORDER BY target, until_ms DESC;
 
 -- name: load_operations
 SELECT {operation.columns}
-FROM belfry.operation WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
+FROM belfry.operation_part
+WHERE state = {OPERATION_RUNNING} AND ($2::bigint >> partition) & 1 = 1 AND partition < $1::bigint
+ORDER BY id, partition;
 
 -- name: load_workers
 SELECT {worker.columns}

@@ -109,7 +109,12 @@ WITH gone AS (
         AND NOT EXISTS (SELECT 1 FROM belfry.history e
             WHERE e.job_id = j.id AND NOT e.first AND e.id <> ALL($1::bigint[])
                 AND NOT belfry.is_forgotten(e.id) OFFSET 0)
-    RETURNING j.id)
+    RETURNING j.id),
+versions AS (
+    DELETE FROM belfry.job_version v USING gone g
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job_version e
+        WHERE e.job_id = g.id OFFSET 0) f
+    WHERE v.ctid = f.at)
 DELETE FROM belfry.dependency d USING gone g
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.dependency e
     WHERE e.dependant = g.id OFFSET 0) f
@@ -140,6 +145,9 @@ DELETE FROM belfry.exec_payload WHERE exec_id = ANY($1::bigint[]);
 
 -- name: forget_alerts
 DELETE FROM belfry.alert WHERE id = ANY($1::bigint[]);
+
+-- name: forget_operations
+DELETE FROM belfry.operation_part WHERE id = ANY($1::bigint[]);
 
 -- name: forget_tallies
 -- The sums lose what they had of them: as by an insert, which finds each by its key, and waits for

@@ -92,6 +92,10 @@ GROUP BY key ORDER BY failed DESC, key LIMIT $6;
 SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
 GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
 
+-- name: read_versions
+SELECT {version.columns} FROM belfry.job_version
+WHERE job_id = $1::bigint AND ($2::bigint = 0 OR version = $2::bigint) ORDER BY version DESC;
+
 -- name: read_heads
 -- What jobs were submitted with, for lists of their executions. Here and below, rows begin with the
 -- place of the id that they are about.

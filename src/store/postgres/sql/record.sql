@@ -79,13 +79,14 @@ CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.dead_letter e
 WHERE d.ctid = f.at;
 
 -- name: put_operation
-INSERT INTO belfry.operation ({operation.columns})
+INSERT INTO belfry.operation_part ({operation.columns})
 VALUES ({operation.values})
-ON CONFLICT (id) DO UPDATE
+ON CONFLICT (id, partition) DO UPDATE
 SET {operation.set};
 
--- name: forget_operation
-DELETE FROM belfry.operation WHERE id = $1::bigint;
+-- name: move_operation
+UPDATE belfry.operation_part SET {operation.progress.set $}
+WHERE id = $9::bigint AND partition = $10::bigint;
 
 -- name: put_calendar
 INSERT INTO belfry.calendar ({calendar.columns})
@@ -174,3 +175,18 @@ INSERT INTO belfry.api_key ({api_key.columns})
 VALUES ({api_key.values})
 ON CONFLICT (id) DO UPDATE
 SET {api_key.set};
+
+-- name: keep_first_version
+-- What the job was until now, when nothing is written about that yet. Before the job changes.
+INSERT INTO belfry.job_version ({version.columns})
+SELECT id, version, CASE WHEN changed_ms > 0 THEN changed_ms ELSE created_ms END,
+    CASE WHEN version = 1 THEN owner ELSE '' END, spec, coalesce(payload, '')
+FROM belfry.job j WHERE id = $1::bigint
+    AND NOT EXISTS (SELECT 1 FROM belfry.job_version v WHERE v.job_id = $1::bigint);
+
+-- name: put_version
+INSERT INTO belfry.job_version ({version.columns}) VALUES ({version.values})
+ON CONFLICT (job_id, version) DO UPDATE SET {version.set};
+
+-- name: trim_versions
+DELETE FROM belfry.job_version WHERE job_id = $1::bigint AND version <= $2::bigint;

@@ -21,7 +21,7 @@ SELECT {breaker.columns} FROM breaker ORDER BY target;
 
 -- name: load_operations
 SELECT {operation.columns}
-FROM operation ORDER BY id;
+FROM operation_part WHERE state = {OPERATION_RUNNING} ORDER BY id, partition;
 
 -- name: load_workers
 SELECT {worker.columns}

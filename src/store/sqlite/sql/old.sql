@@ -43,6 +43,9 @@ DELETE FROM exec_payload WHERE exec_id = :exec_id;
 -- name: forget_alert
 DELETE FROM alert WHERE id = :id;
 
+-- name: forget_operation
+DELETE FROM operation_part WHERE id = :id;
+
 -- name: forget_tally
 DELETE FROM tally
 WHERE scope = :scope AND key = :key AND hour = :hour AND end = :end AND bucket = :bucket;
@@ -60,6 +63,9 @@ WHERE id = :job_id
 
 -- name: forget_document
 DELETE FROM document WHERE job_id = :job_id;
+
+-- name: forget_versions
+DELETE FROM job_version WHERE job_id = :job_id;
 
 -- name: forget_dependencies
 DELETE FROM dependency WHERE dependant = :job_id;

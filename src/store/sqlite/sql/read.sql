@@ -73,6 +73,10 @@ GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 -- name: read_counters
 SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
 
+-- name: read_versions
+SELECT {version.columns} FROM job_version
+WHERE job_id = :job_id AND (:version = 0 OR version = :version) ORDER BY version DESC;
+
 -- name: read_head
 -- What a job was submitted with, for lists of its executions.
 SELECT {job_row.head.columns}, '' FROM job WHERE id = :id;

@@ -73,11 +73,11 @@ VALUES (:died_ms, :exec_id, :job_id, :state, :queue, :name,
 DELETE FROM dead_letter WHERE died_ms = :died_ms AND exec_id = :exec_id;
 
 -- name: put_operation
-REPLACE INTO operation ({operation.columns})
+REPLACE INTO operation_part ({operation.columns})
 VALUES ({operation.values});
 
--- name: forget_operation
-DELETE FROM operation WHERE id = :id;
+-- name: move_operation
+UPDATE operation_part SET {operation.progress.set :} WHERE id = :id AND partition = :partition;
 
 -- name: put_calendar
 REPLACE INTO calendar ({calendar.columns})
@@ -109,3 +109,18 @@ INSERT INTO api_key ({api_key.columns})
 VALUES ({api_key.values})
 ON CONFLICT (id) DO UPDATE
 SET {api_key.set};
+
+-- name: keep_first_version
+-- What the job was until now, when nothing is written about that yet. Before the job changes.
+INSERT INTO job_version ({version.columns})
+SELECT id, version, iif(changed_ms > 0, changed_ms, created_ms), iif(version = 1, owner, ''),
+    coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
+    coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id), '')
+FROM job WHERE id = :job_id
+    AND NOT EXISTS (SELECT 1 FROM job_version v WHERE v.job_id = job.id);
+
+-- name: put_version
+REPLACE INTO job_version ({version.columns}) VALUES ({version.values});
+
+-- name: trim_versions
+DELETE FROM job_version WHERE job_id = :job_id AND version <= :oldest;

@@ -1,0 +1,147 @@
+/* Actions on many jobs and executions, some of them a turn. Those on dead letters: letters_test.c. */
+#include "base/test/test.h"
+#include "engine/test/jobs.h"
+
+#define STEPS(name, step_max)                                                                      \
+    struct engine_options options = engine_defaults;                                               \
+    CLEANUP(world_free) struct world name;                                                         \
+    options.operation_step_max = (step_max);                                                       \
+    world_init(&(name), &options)
+
+static const struct operation_rec *begin(struct world *w, enum operation_kind kind,
+                                         struct action_filter which)
+{
+    struct asked *asked = ask(w, CMD_OPERATE);
+    asked->cmd.operate.kind = kind;
+    asked->cmd.operate.which = which;
+    world_turn(w);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    return map_get(&w->table.operations, asked->cmd.reply.operation_id);
+}
+
+static const struct operation_rec *now(struct world *w, const struct operation_rec *op)
+{
+    return map_get(&w->table.operations, op->id);
+}
+
+static const struct operation_rec *finish(struct world *w, const struct operation_rec *op)
+{
+    for (int i = 0; i < 100 && now(w, op)->state == OPERATION_RUNNING; i++)
+        world_turn(w);
+    assert_int_equal(now(w, op)->state, OPERATION_DONE);
+    return now(w, op);
+}
+
+TEST(jobs_that_fit_are_cancelled_step_by_step_and_over_a_restart)
+{
+    STEPS(w, 2);
+    for (int i = 0; i < 5; i++)
+        SUBMIT(&w, .queue = "mail");
+    const struct submission *other = SUBMIT(&w, .queue = "other");
+    world_turn(&w);
+    const struct operation_rec *op =
+        begin(&w, OPERATION_CANCEL_JOBS, (struct action_filter){.queues = STR("mail")});
+    assert_int_equal(op->done, 0);
+    world_turn(&w);
+    assert_int_equal(now(&w, op)->done, 2);
+    world_restart(&w);
+    world_turn(&w);
+    assert_int_equal(now(&w, op)->done, 4);
+    assert_int_equal(finish(&w, op)->done, 5);
+    assert_int_equal(w.table.live.len, 1);
+    assert_int_equal(state_of(&w, other->exec_id), EXEC_QUEUED);
+    assert_true(world_wait_ms(&w) > 0);
+}
+
+TEST(what_is_submitted_later_is_none_of_its_business)
+{
+    STEPS(w, 1);
+    SUBMIT(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, (struct action_filter){0});
+    const struct submission *later = SUBMIT(&w);
+    assert_int_equal(finish(&w, op)->done, 2);
+    assert_int_equal(state_of(&w, later->exec_id), EXEC_QUEUED);
+}
+
+TEST(what_fits_no_more_when_it_is_reached_is_left_alone)
+{
+    STEPS(w, 1);
+    SUBMIT(&w);
+    const struct submission *second = SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){0});
+    ask_about(&w, CMD_CANCEL_JOB, second->job_id);
+    const struct operation_rec *done = finish(&w, op);
+    assert_true(done->done == 1 && done->refused == 0);
+}
+
+TEST(what_a_command_of_the_same_turn_took_is_not_done_again)
+{
+    STEPS(w, 200);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, (struct action_filter){0});
+    ask_about(&w, CMD_CANCEL_EXEC, job->exec_id); /* in the turn of the step */
+    const struct operation_rec *done = finish(&w, op);
+    assert_true(done->done + done->refused <= 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
+}
+
+TEST(named_ones_that_cannot_be_are_refused_with_their_reasons)
+{
+    STEPS(w, 1);
+    const struct submission *job = SUBMIT(&w);
+    const struct submission *over = SUBMIT(&w);
+    world_turn(&w);
+    ask_about(&w, CMD_CANCEL_JOB, over->job_id);
+    world_turn(&w);
+    char ids[3 * ID_TEXT_MAX];
+    id_format(ids, "", 17); /* there is none */
+    id_format(ids + ID_DIGITS, "", job->job_id);
+    id_format(ids + 2 * ID_DIGITS, "", over->job_id);
+    struct asked *asked = ask(&w, CMD_OPERATE);
+    asked->cmd.operate.kind = OPERATION_PAUSE_JOBS;
+    asked->cmd.operate.by_ids = true;
+    asked->cmd.operate.ids = str_of(ids, 3 * ID_DIGITS);
+    world_turn(&w);
+    const struct operation_rec *op =
+        finish(&w, map_get(&w.table.operations, asked->cmd.reply.operation_id));
+    assert_true(op->done == 1 && op->refused == 2);
+    struct str lines = op->refusals;
+    assert_true(str_starts(str_cut(&lines, '\n'), STR("000000000000h there is no job")));
+    assert_int_equal(operation_id(lines, 0), over->job_id);
+    assert_int_equal(lines.ptr[lines.len - 1], '\n');
+}
+
+TEST(a_cancelled_operation_stops_where_it_is)
+{
+    STEPS(w, 1);
+    for (int i = 0; i < 3; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){0});
+    world_turn(&w);
+    ask_about(&w, CMD_CANCEL_OPERATION, op->id);
+    for (int i = 0; i < 3; i++)
+        world_turn(&w);
+    assert_int_equal(now(&w, op)->state, OPERATION_CANCELLED);
+    assert_true(now(&w, op)->done < 3);
+    assert_int_equal(now(&w, op)->finished_ms, w.now_ms);
+}
+
+TEST(a_small_one_does_not_wait_for_a_large_one)
+{
+    STEPS(w, 1);
+    for (int i = 0; i < 20; i++)
+        SUBMIT(&w, .queue = "large");
+    SUBMIT(&w, .queue = "small");
+    world_turn(&w);
+    const struct operation_rec *large =
+        begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){.queues = STR("large")});
+    const struct operation_rec *small =
+        begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){.queues = STR("small")});
+    finish(&w, small);
+    assert_int_equal(now(&w, large)->state, OPERATION_RUNNING);
+}

@@ -1,0 +1,112 @@
+/* operation.h - one action on many jobs, executions or dead letters.
+ *
+ * Somebody asks once, and the servers do it step by step, also over restarts. An operation has a
+ * part for each partition: a row of its own, with its place in that partition. The owner of the
+ * partition takes steps of it, and keeps the place in the commit that has the work of the step; so
+ * whoever takes the partition over goes on behind what was done. An operation is over when all of
+ * its parts are.
+ *
+ * It covers what was created before it began and still fits when it is reached. Plain values. */
+#pragma once
+#include "base/arena.h"
+#include "job/record/letter.h"
+
+struct job_rec;
+struct exec_rec;
+
+/* Kept by number: append only. */
+enum operation_kind {
+    OPERATION_RETRY = 1, /* dead letters, by a filter of their own */
+    OPERATION_DISCARD,
+    OPERATION_PAUSE_JOBS,
+    OPERATION_RESUME_JOBS,
+    OPERATION_CANCEL_JOBS,
+    OPERATION_TRIGGER_JOBS,
+    OPERATION_CANCEL_EXECS,
+    OPERATION_RETRY_EXECS, /* those that are dead letters, by what lists of executions know */
+    OPERATION_KINDS
+};
+
+enum operation_state {
+    OPERATION_RUNNING = 1,
+    OPERATION_DONE,
+    OPERATION_CANCELLED, /* by a user, before its end */
+    OPERATION_STATES
+};
+
+/* "cancel", "jobs" */
+struct str operation_kind_name(enum operation_kind kind);
+struct str operation_subject_name(enum operation_kind kind);
+struct str operation_state_name(enum operation_state state);
+bool operation_is_about_jobs(enum operation_kind kind);
+/* What it acts upon are dead letters. */
+bool operation_is_about_letters(enum operation_kind kind);
+
+/* Which jobs or executions. Empty or zero fields do not restrict. Texts of many lines have one
+ * value on each. */
+struct action_filter {
+    uint32_t states;   /* bits, by enum job_state or enum exec_state */
+    struct str queues; /* any of these */
+    struct str tags;   /* all of these, "key:value" */
+    struct str name;   /* of the job; with a '*' at its end: the beginning of it */
+    struct str owner;
+    struct str team;
+    uint64_t job_id;
+    int64_t created_after_ms;  /* inclusive; of the job or the execution */
+    int64_t created_before_ms; /* exclusive */
+};
+
+bool action_filter_is_empty(const struct action_filter *filter);
+
+/* A part of an operation. */
+struct operation_rec {
+    uint64_t id;
+    uint32_t partition;
+    uint32_t parts; /* of the operation */
+    enum operation_kind kind;
+    enum operation_state state;
+    struct letter_filter filter; /* which dead letters */
+    struct action_filter which;  /* which jobs or executions, … */
+    bool by_ids;
+    struct str ids;         /* … or these: growing, ID_DIGITS each, of this partition */
+    struct str by;          /* who asked */
+    int64_t created_ms;     /* what came later is none of its business */
+    int64_t finished_ms;    /* 0: it goes on */
+    bool counted;           /* total says how many there were when it was asked for … */
+    uint64_t total;         /* … in the part of its id's partition; in others 0 */
+    uint64_t done;          /* so far */
+    uint64_t refused;       /* could not be done */
+    struct letter_place at; /* the last one it has looked at; died_ms is 0 but for dead letters */
+    struct str refusal;     /* why the last one was refused */
+    struct str refusals;    /* the first of them, a line each: ID_DIGITS, space, why */
+};
+
+enum {
+    OPERATIONS_MAX = 100,         /* that are remembered; the oldest that are over make room */
+    OPERATION_IDS_MAX = 10000,    /* that one may name */
+    OPERATION_REFUSAL_MAX = 200,  /* bytes of such a text that are kept */
+    OPERATION_REFUSALS_MAX = 100, /* refusals that are kept */
+    OPERATION_REFUSALS_BYTES = OPERATION_REFUSALS_MAX * (OPERATION_REFUSAL_MAX + 16),
+};
+
+/* An execution that is not over, and its job, are what the operation acts upon, as they stand. */
+bool operation_takes(const struct operation_rec *op, const struct job_rec *job,
+                     const struct exec_rec *exec);
+/* The same for a dead letter. */
+bool operation_takes_letter(const struct operation_rec *op, const struct letter_rec *letter);
+/* Whether jobs in this state are what it acts upon. */
+bool operation_takes_state(const struct operation_rec *op, uint32_t state);
+/* The number of ids in such a text, and one of them; 0: it makes no sense. */
+size_t operation_id_count(struct str ids);
+uint64_t operation_id(struct str ids, size_t index);
+
+/* As a text for another server, which makes a part of its own of it. */
+struct str operation_text(const struct operation_rec *op, struct arena *arena);
+/* Texts of the record point into the text. */
+bool operation_parse(struct str text, struct operation_rec *ret_op);
+
+/* What a new one must know about those that are there. */
+struct operation_brief {
+    uint64_t id;
+    bool over;
+};
