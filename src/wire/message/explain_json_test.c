@@ -34,7 +34,8 @@ TEST(what_a_blocker_has_is_printed_and_nothing_else)
         {.kind = BLOCKER_NO_HANDLER, .text = STR("nobody"), .handler = STR("sms")},
         {.kind = BLOCKER_BEHIND, .text = STR("wait"), .ahead = 1000, .ahead_is_min = true},
     };
-    const struct explanation explanation = {STR("much"), blockers, COUNT_OF(blockers), 0};
+    const struct explanation explanation = {
+        .summary = STR("much"), .blockers = blockers, .blocker_count = COUNT_OF(blockers)};
     struct command cmd = {.reply = {.job_id = 1,
                                     .version = 3,
                                     .exec_id = 2,
