@@ -32,6 +32,7 @@ static const struct command commands[] = {
     {"workers", workers_command, "list workers"},
     {"nodes", nodes_command, "list the servers that share the store"},
     {"show", show_command, "show all about a job or an execution"},
+    {"plan", plan_command, "say how many runs lie ahead, and when"},
     {"slots", slots_command, "list the slots of a schedule and what became of them"},
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},

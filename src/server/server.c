@@ -3,6 +3,7 @@
 #include "server/server.h"
 #include "base/log.h"
 #include "loop/clock.h"
+#include "loop/kept.h"
 #include "loop/signals.h"
 #include "loop/zones.h"
 #include "server/alert/alert_sender.h"
@@ -29,7 +30,8 @@
 
 enum {
     WATCH_MS = 200,
-    ZONES_TRUST_MS = 1000, /* a start asks for the zone of every schedule */
+    FORECASTS_KEEP_MS = 60000, /* they look at every schedule */
+    ZONES_TRUST_MS = 1000,     /* a start asks for the zone of every schedule */
     HOST_NAME_BYTES = 256,
     HAND_OVER_US =
         3000000,          /* then what is still ours is given up, which costs the others a second */
@@ -240,6 +242,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
+    s->forecasts = kept_new(FORECASTS_KEEP_MS);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
     atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
     s->board = board_new(s, CMD_STATS);
@@ -354,6 +357,7 @@ static void stop(struct process *p)
     board_free(s->waits);
     membership_free(s->membership);
     zones_free(s->zones);
+    kept_free(s->forecasts);
     http_quota_free(s->quota);
     auth_close(&s->auth);
     if (s->store != NULL)

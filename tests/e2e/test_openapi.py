@@ -600,6 +600,8 @@ def test_answers_about_schedules_are_as_documented():
     checked(400, "GET", f"{path}&count={most + 1}")
     checked(400, "GET", API + "/schedule/preview")
     job = checked(201, "POST", API + "/jobs", {"command": "true", "schedule": {"cron": "0 * * * *"}})["job_id"]
+    assert len(checked(200, "GET", API + "/schedule/forecast")["steps"]) == 24
+    checked(400, "GET", API + "/schedule/forecast?step=1s")
     path = f"{API}/jobs/{job}/slots"
     assert len(checked(200, "GET", path + "?limit=2")["slots"]) == 2
     checked(400, "GET", path + "?from=x")

@@ -156,6 +156,54 @@ def test_the_command_line():
         assert server.cli("slots", *args).returncode == code, args
 
 
+def forecast(server, queue, **params):
+    query = "&".join([f"queue={queue}"] + [f"{k}={v}" for k, v in params.items()])
+    return expect(200, server, "GET", "/schedule/forecast?" + query)
+
+
+def test_a_forecast_counts_what_schedules_and_calendars_say():
+    tomorrow = datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=1)
+    for queue, (server, asked) in zip(names, servers()):
+        closed = next(names)
+        expect(201, server, "PUT", "/calendars/" + closed,
+               {"windows": [{"from": f"{tomorrow}T10:00:00Z", "to": f"{tomorrow}T12:00:00Z"}]})
+        new_job(server, {"cron": "*/10 * * * *"}, queue=queue)
+        new_job(server, {"at": f"{tomorrow}T09:30:00Z"}, queue=queue)
+        for policy in ("skip", "hold"):
+            wait_for(lambda: server.api("POST", "/jobs", {
+                "command": ["true"], "queue": queue, "schedule": {"cron": "0 * * * *"},
+                "calendars": [{"name": closed, "policy": policy}]})[0] == 201, "the calendar to be known")
+        found = forecast(asked, queue, **{"from": f"{tomorrow}T09:00:00Z", "until": f"{tomorrow}T13:00:00Z"})
+        assert [(s["fires"], s["skipped"], s["held"]) for s in found["steps"]] == [
+            (9, 0, 0), (6, 1, 1), (6, 1, 1), (8, 0, 0)], found
+        assert found["steps"][1]["at"] == f"{tomorrow}T10:00:00.000Z" and found["jobs"] == 4, found
+        assert not found["truncated"] and found["step_ms"] == 3600000, found
+        new_job(server, {"cron": "*/10 * * * *"}, queue=queue)  # an answer is kept for a minute
+        assert forecast(asked, queue, **{"from": f"{tomorrow}T09:00:00Z",
+                                         "until": f"{tomorrow}T13:00:00Z"}) == found
+        half = forecast(asked, queue, **{"from": f"{tomorrow}T09:00:00Z", "until": f"{tomorrow}T09:45:00Z",
+                                         "step": "30m"})
+        assert [s["fires"] for s in half["steps"]] == [8, 5], half  # three jobs, and at 9:30 one more
+        assert sum(s["fires"] for s in forecast(asked, next(names))["steps"]) == 0
+
+
+def test_a_forecast_that_makes_no_sense_or_costs_too_much_is_bounded():
+    server = places.sqlite
+    for query, words in (("from=x", "from"), ("from=2020-01-01", "is over"), ("step=1s", "1m"),
+                         ("until=2099-01-01", "days ahead"), ("step=x", "step"), ("queues=a", "queues"),
+                         (f"until={soon(86400 * 2)}&step=1m", "1000 steps"), (f"until={soon(-86400)}", "from")):
+        assert words in json.dumps(expect(400, server, "GET", "/schedule/forecast?" + query)), query
+    queue = next(names)
+    job = new_job(server, {"every": "1s"}, queue=queue)
+    found = forecast(server, queue, until=soon(86400 * 300), step="24h")
+    assert found["truncated"] and sum(s["fires"] for s in found["steps"]) > 1000000, found["jobs"]
+    expect(200, server, "DELETE", f"/jobs/{job}")
+    done = server.cli("plan", "--step", "12h", "--queue", next(names))
+    assert done.returncode == 0 and done.stdout.startswith("FROM"), done
+    assert json.loads(server.cli("plan", "-o", "json").stdout)["step_ms"] == 3600000
+    assert server.cli("plan", "x").returncode == 2 and server.cli("plan", "--step", "1s").returncode == 2
+
+
 def test_questions_that_make_no_sense_are_refused():
     server = places.sqlite
     job = new_job(server, {"cron": "0 3 1 1 *"})

@@ -15,6 +15,7 @@ request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint; /* api_checkpoints.c */
 request_step api_alerts, api_rejected, api_jobs, api_executions,
     api_job_executions;                                  /* api_lists.c */
+request_step api_schedule_forecast;                      /* api_forecast.c */
 request_step api_job_slots;                              /* api_slots.c */
 request_step api_job_sla_events;                         /* api_lists.c */
 request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */

@@ -11,6 +11,7 @@
 
 struct board;
 struct decider;
+struct kept;
 struct alert_sender;
 struct membership;
 struct net;
@@ -30,6 +31,7 @@ struct server {
     struct alert_sender *alert_sender; /* sends alerts; NULL: no webhook is configured */
     struct output_log *tail;           /* keeps and follows output, and tells what happens */
     struct zones *zones;               /* time zones by name */
+    struct kept *forecasts;            /* that were made lately */
     int64_t started_ms;                /* wall clock */
     struct http_quota *quota;          /* owned: what connections of all net threads have */
     struct rlimit files;       /* as we were started; the worker beside this server gets the same */
