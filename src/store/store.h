@@ -20,7 +20,7 @@
 #include "job/log.h"
 #include "job/partition.h"
 #include "job/record/filter.h"
-#include "job/record/record.h"
+#include "job/record/question.h"
 
 /* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
  * An epoch grows with every owner; 0 for what is not ours. */

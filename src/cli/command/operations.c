@@ -2,7 +2,6 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/list.h"
-#include "job/record/operation.h"
 
 static const struct opt table[] = {CLI_COMMON_OPTS};
 
@@ -60,6 +59,6 @@ static enum rc run(struct cli *cli, const void *args, struct err *err)
 
 int operations_command(int argc, char **argv)
 {
-    struct list_args args = {.limit = OPERATIONS_MAX};
+    struct list_args args = {.limit = LIST_LIMIT_DEFAULT};
     return cli_main(&listing.opts, argc, argv, &args.common, run);
 }

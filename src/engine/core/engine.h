@@ -14,6 +14,7 @@
 #include "base/when.h"
 #include "job/command.h"
 #include "job/partition.h"
+#include "job/record/question.h"
 
 struct engine;
 

@@ -8,7 +8,7 @@
 #include "base/test/test.h"
 #include "base/vec.h"
 #include "job/partition.h"
-#include "job/record/record.h"
+#include "job/record/question.h"
 
 #include <inttypes.h>
 #include <stdio.h>

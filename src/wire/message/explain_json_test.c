@@ -45,7 +45,8 @@ TEST(what_a_blocker_has_is_printed_and_nothing_else)
         &cmd,
         "{\"job_id\":\"job_0000000000001\",\"version\":3,"
         "\"execution_id\":\"exec_0000000000002\","
-        "\"status\":\"queued\",\"summary\":\"much\",\"expires_at\":null,\"blockers\":["
+        "\"status\":\"queued\",\"summary\":\"much\",\"expires_at\":null,\"estimated_start_time\":null,"
+        "\"estimated_start_reason\":null,\"blockers\":["
         "{\"kind\":\"queue_paused\",\"text\":\"the queue is paused\",\"until\":null,"
         "\"since\":\"2027-01-15T08:00:00.000Z\",\"by\":\"key:admin\",\"queue\":\"mail\"},"
         "{\"kind\":\"concurrency\",\"text\":\"full\",\"until\":null,\"key\":\"db\",\"used\":2,"
@@ -63,9 +64,11 @@ TEST(a_job_without_an_execution_to_speak_of_has_its_own_status)
         .reply = {
             .job_id = 1, .version = 3, .job_state = JOB_CANCELLED, .explanation = &explanation}};
     assert_printed(
-        &cmd, "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
-              "\"status\":\"cancelled\",\"summary\":\"over\",\"expires_at\":null,\"blockers\":[],"
-              "\"warnings\":[]}");
+        &cmd,
+        "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
+        "\"status\":\"cancelled\",\"summary\":\"over\",\"expires_at\":null,\"estimated_start_time\":null,"
+        "\"estimated_start_reason\":null,\"blockers\":[],"
+        "\"warnings\":[]}");
 }
 
 TEST(every_kind_has_a_word_of_its_own)
