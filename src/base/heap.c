@@ -124,18 +124,22 @@ const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, con
     return h->len == 0 ? NULL : find(h, 0, NULL, accept, arg);
 }
 
+/* Of a node that comes before the item, and of what is below it. */
 static size_t count_before(const struct heap *h, uint64_t at, const struct heap_item *item,
                            size_t count, size_t max)
 {
-    if (at >= h->len || count >= max || !before(&h->items[at], item))
-        return count;
+    uint64_t child = at * ARITY + 1;
     count++;
-    for (uint64_t i = 1; i <= ARITY; i++)
-        count = count_before(h, at * ARITY + i, item, count, max);
+    for (uint64_t end = child + ARITY; child < end && child < h->len && count < max; child++) {
+        if (before(&h->items[child], item))
+            count = count_before(h, child, item, count, max);
+    }
     return count;
 }
 
 size_t heap_count_before(const struct heap *h, const struct heap_item *item, size_t max)
 {
-    return count_before(h, 0, item, 0, max);
+    return h->len == 0 || max == 0 || !before(&h->items[0], item)
+               ? 0
+               : count_before(h, 0, item, 0, max);
 }

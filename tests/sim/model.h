@@ -121,6 +121,7 @@ struct model_exec {
     uint32_t lost;            /* steps of these kinds that it has taken */
     uint32_t returned;
     enum exec_event ended_by;
+    int64_t ended_boot_ms;     /* boot clock */
     uint64_t letter_left_turn; /* in which it left the dead letters */
     bool is_letter;            /* it is among them, as: */
     struct letter_rec letter;

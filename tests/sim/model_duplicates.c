@@ -222,7 +222,9 @@ void duplicates_check_existing(struct world *w, const struct submission *item)
     saw(SAW_EXISTING);
     if (was_kept(w, item->rules.unique.key, item->job_id)) {
         saw(SAW_KEPT);
-        PROMISE(w, item->state == JOB_COMPLETED, "unique work that has succeeded is called %.*s",
+        bool ended_now = x != NULL && x->changed_turn >= w->door->view->turn; /* perhaps after it */
+        PROMISE(w, item->state == JOB_COMPLETED || (item->state == JOB_ACTIVE && ended_now),
+                "unique work that has succeeded is called %.*s",
                 STR_ARG(job_state_name(item->state)));
         return;
     }

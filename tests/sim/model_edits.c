@@ -138,6 +138,15 @@ static int64_t replan_from_ms(const struct model_exec *x, int64_t now_ms)
     return ahead_ms > 0 && ahead_ms < WRONG_CLOCK_MS ? x->rec.created_ms : now_ms;
 }
 
+/* A slot that was still ahead when its job was resumed was not missed, although a smaller stagger
+ * makes it due before that moment. */
+static void keep_unmissed(struct model_job *job, const struct model_exec *x)
+{
+    int64_t was_due_ms = x->rec.slot_ms + job->schedule_before->stagger_ms;
+    if (was_due_ms > job->resumed_ms && model_due_ms(x) <= job->resumed_ms)
+        job->resumed_ms = model_due_ms(x) - 1;
+}
+
 static void check_ahead(struct world *w, struct model_job *job, const struct turn_view *view)
 {
     const struct wish *wish = model_wish(&w->model, job);
@@ -160,6 +169,7 @@ static void check_ahead(struct world *w, struct model_job *job, const struct tur
                 model_is_held_by_calendar(&x->rec),
             "the slot ahead of %s is due at another moment than its new definition says",
             job_label(w, job->rec.id));
+    keep_unmissed(job, x);
     want = schedule_slot(job->schedule, x->rec.slot_ms, x->rec.nominal_ms);
     PROMISE(w, schedule_next(job->schedule, &want, &job->next), "the schedule of %s does not go on",
             job_label(w, job->rec.id));

@@ -6,9 +6,10 @@
 
 #include <inttypes.h>
 
-/* What completed runs of the job took, as far as they ended by then. *ret_same: none has since, so
- * whoever asked in between was told the same. */
-static struct sketch paces_until(const struct model_job *job, int64_t until_ms, bool *ret_same)
+/* What completed runs of the job took. *ret_same: all of them had ended by then, so a question since
+ * was answered the same. By the boot clock: a step of the other one moves what runs, and not what
+ * has ended. */
+static struct sketch paces_until(const struct model_job *job, int64_t until_boot_ms, bool *ret_same)
 {
     struct sketch took = {0};
     *ret_same = true;
@@ -18,7 +19,7 @@ static struct sketch paces_until(const struct model_job *job, int64_t until_ms, 
         if (rec->state != EXEC_COMPLETED)
             continue;
         sketch_add(&took, ms > 0 ? (uint64_t)ms : 0);
-        *ret_same = *ret_same && rec->finished_ms < until_ms;
+        *ret_same = *ret_same && job->execs.items[i]->ended_boot_ms < until_boot_ms;
     }
     return took;
 }
@@ -32,7 +33,8 @@ bool pace_note(struct world *w, struct model_exec *x, const struct trail_step *s
     bool same;
     if (!str_eq(step->event, STR("slow")))
         return false;
-    struct sketch runs = paces_until(x->job, x->rec.started_ms + rules->slow_min_ms, &same);
+    int64_t asked_boot_ms = w->boot_ms - took_ms + rules->slow_min_ms;
+    struct sketch runs = paces_until(x->job, asked_boot_ms, &same);
     int64_t slow_ms = (int64_t)sketch_quantile(&runs, 950) * rules->slow_pct / 100;
     PROMISE(w, x->rec.state == EXEC_RUNNING && x->job->schedule != NULL,
             "%s is said to be slow, and it does not run, or only once", label);

@@ -167,6 +167,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     x->returned += event == EV_RETURN;
     x->slow = x->slow && event != EV_RETRY;
     x->ended_by = event;
+    x->ended_boot_ms = w->boot_ms;
     if (event == EV_HOLD) { /* it may go on in the same turn */
         x->rec.due_ms = to->due_ms;
         x->rec.ready_ms = view->now.wall_ms;

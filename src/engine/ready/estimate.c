@@ -235,10 +235,10 @@ static struct estimate among_others(struct engine *e, const struct exec *x, int6
 {
     const struct track *track = x->job->v.def->rules.track;
     const struct slots slots = slots_for(e, track->lane);
-    const struct ahead ahead = count_ahead(e, x);
-    int64_t usual = usual_ms(x->job);
     if (slots.all == 0)
         return unknown_for(BLOCKER_NO_WORKER);
+    const struct ahead ahead = count_ahead(e, x);
+    int64_t usual = usual_ms(x->job);
     int64_t wait_ms = line_ms(ahead.lane, slots.busy, slots.all, usual);
     int64_t limits = exec_has_permits(x) ? 0 : limits_ms(x, &ahead, usual);
     if (wait_ms < 0 || limits < 0)

@@ -51,7 +51,7 @@ void mem_abort(struct store *store)
 void store_mem_sever(struct store *store)
 {
     struct mem_handle *h = handle_of(store);
-    h->severed = h->locked != 0;
+    h->severed |= h->locked != 0; /* it may be severed more than once */
     give_claims_back(h);
 }
 
