@@ -17,6 +17,8 @@ struct found {
 struct census {
     struct engine *engine;
     struct arena *arena;
+    const struct worker_class **classes; /* that have a worker */
+    size_t class_count;
     struct map served; /* lanes, by their address, that some worker serves, or none */
     struct strmap queues;
     struct found *last;
@@ -33,12 +35,28 @@ static int state_index(enum exec_state state)
 
 /* ---- what one execution waits for */
 
-static bool has_worker(const struct engine *e, const struct lane *lane)
+/* Thousands of workers are of a few kinds. */
+static void find_classes(struct census *c)
 {
-    MAP_EACH(&e->workers, slot)
+    const struct map *workers = &c->engine->workers;
+    struct map seen = {0};
+    c->classes = ARENA_ARRAY(c->arena, const struct worker_class *, workers->len);
+    MAP_EACH(workers, slot)
     {
         const struct worker *w = slot->value;
-        if (!w->v.gone && worker_class_serves(w->worker_class, lane->queue, lane->handler))
+        uint64_t key = (uint64_t)(uintptr_t)w->worker_class;
+        if (w->v.gone || map_get(&seen, key) != NULL)
+            continue;
+        map_put(&seen, key, c); /* any pointer will do */
+        c->classes[c->class_count++] = w->worker_class;
+    }
+    map_free(&seen);
+}
+
+static bool has_worker(const struct census *c, const struct lane *lane)
+{
+    for (size_t i = 0; i < c->class_count; i++) {
+        if (worker_class_serves(c->classes[i], lane->queue, lane->handler))
             return true;
     }
     return false;
@@ -50,7 +68,7 @@ static bool is_served(struct census *c, struct lane *lane)
     static char no;
     const char *known = map_get(&c->served, (uint64_t)(uintptr_t)lane);
     if (known == NULL) {
-        known = has_worker(c->engine, lane) ? &yes : &no;
+        known = has_worker(c, lane) ? &yes : &no;
         map_put(&c->served, (uint64_t)(uintptr_t)lane, (void *)(uintptr_t)known);
     }
     return known == &yes;
@@ -181,6 +199,7 @@ void decide_waits(struct engine *e, struct command *cmd)
     struct census c = {.engine = e, .arena = cmd->arena};
     struct waits *all = ARENA_ARRAY(cmd->arena, struct waits, e->queues.by_name.len + 1);
     size_t count = 0;
+    find_classes(&c);
     bool whole = look(&c);
     for (size_t i = 0; i < e->queues.by_name.cap; i++) {
         const struct queue *q = e->queues.by_name.slots[i].value;

@@ -6,7 +6,7 @@
 
 enum {
     DAY_S = 86400,
-    COUNTED_MAX = 1000000 /* by COUNT: each costs a step when the file is read */
+    COUNTED_MAX = 1000000 /* of a file: steps to the ends of COUNTs, and overrides */
 };
 
 /* When something begins or ends, with the zone it was said in. */
@@ -214,11 +214,27 @@ static int64_t last_of(const struct ical_rule *rule)
 
 static enum rc count_on(struct reader *r, uint32_t count)
 {
-    *r->all->counted += count;
+    if (*r->all->counted + count <= COUNTED_MAX) {
+        *r->all->counted += count;
+        return RC_OK;
+    }
+    return err_set(r->err, RC_INVALID, "all COUNTs of a file add up to %d at most", COUNTED_MAX);
+}
+
+/* The months between a rule's days cost a step each, and those that BYSETPOS counts through. So a
+ * rule whose days hardly ever come is not read for ever, nor are many of them. */
+static enum rc count_months(struct reader *r, const struct ical_event *event,
+                            const struct calendar_rule *rule)
+{
+    bool by_year = rule->freq == CALENDAR_YEARLY && rule->position_count > 0;
+    int64_t last_s = rule->last_s < ZONE_MAX_S ? rule->last_s : ZONE_MAX_S;
+    int64_t months = (last_s - rule->start_s) / (30 * DAY_S);
+    *r->all->counted += (uint64_t)(months * (by_year ? 12 : 1));
     if (*r->all->counted <= COUNTED_MAX)
         return RC_OK;
-    *r->all->counted -= count;
-    return err_set(r->err, RC_INVALID, "all COUNTs of a file add up to %d at most", COUNTED_MAX);
+    return err_set(r->err, RC_INVALID,
+                   "line %zu: RRULE: it takes too long to find the days of all COUNTs of the file",
+                   event->rule.number);
 }
 
 /* DTSTART is the first one, and counted, also where the rule would not have it. */
@@ -253,9 +269,10 @@ static enum rc read_rule(struct reader *r, const struct ical_event *event, struc
     if (count_on(r, read.count) != RC_OK)
         return err_note(r->err, "line %zu: RRULE", event->rule.number);
     plan->has_rule = read.count > alone;
-    if (plan->has_rule)
-        rule->last_s = calendar_rule_begin(rule, read.count - alone);
-    return RC_OK;
+    if (!plan->has_rule)
+        return RC_OK;
+    rule->last_s = calendar_rule_begin(rule, read.count - alone);
+    return count_months(r, event, rule);
 }
 
 /* "20261225T120000Z/PT1H", or until a time; without a slash as long as the event. */
@@ -372,18 +389,24 @@ static size_t first_override(const struct reader *r, struct str uid)
     return low;
 }
 
-/* The occurrences that others take the place of do not begin where they would. */
-static void except_overridden(struct reader *r, const struct ical_event *event, struct plan *plan)
+/* The occurrences that others take the place of do not begin where they would. Each of them costs a
+ * step, and many events may have one UID. */
+static enum rc except_overridden(struct reader *r, const struct ical_event *event,
+                                 struct plan *plan)
 {
     for (size_t i = first_override(r, event->uid);
          i < r->overrides.len && str_eq(r->overrides.items[i].event->uid, event->uid); i++) {
         const struct override *o = &r->overrides.items[i];
         int64_t local_s;
+        if (++*r->all->counted > COUNTED_MAX)
+            return err_set(r->err, RC_INVALID, "line %zu: too many events of the file have one UID",
+                           event->number);
         if (local_of(r, &o->event->recurrence, &plan->start, &o->from, &local_s) == RC_OK)
             *VEC_PUSH(r->draft->arena, &plan->except) = local_s;
         else
             ical_event_fail(r->all, o->event, r->err);
     }
+    return RC_OK;
 }
 
 /* ---- adding */
@@ -462,12 +485,13 @@ static enum rc add_event(struct reader *r, struct ical_event *event)
     struct plan plan;
     if (event->cancelled || event->problem.len > 0)
         return RC_OK;
-    if (read_plan(r, event, &plan) != RC_OK) {
+    enum rc rc = read_plan(r, event, &plan);
+    if (rc == RC_OK && event->recurrence.number == 0 && event->uid.len > 0)
+        rc = except_overridden(r, event, &plan);
+    if (rc != RC_OK) {
         ical_event_fail(r->all, event, r->err);
         return RC_OK;
     }
-    if (event->recurrence.number == 0 && event->uid.len > 0)
-        except_overridden(r, event, &plan);
     if (plan.length_s == 0 && plan.more_spans.len == 0)
         return RC_OK;
     event->taken = true;

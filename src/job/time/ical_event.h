@@ -30,7 +30,7 @@ struct ical_events {
     struct arena *arena;
     VEC(struct ical_event) items;
     struct ical_timezones zones;
-    uint64_t *counted; /* by COUNT, in all calendars of the file */
+    uint64_t *counted; /* what reading has cost, in all calendars of the file */
 };
 
 /* A line of the event; a problem of it becomes that of the event. */

@@ -27,7 +27,7 @@ struct channel {
     struct feed *feed;
     struct event_filter *filter; /* owned */
     bool own;                    /* for another server: what happens here */
-    bool fresh;                  /* own: a reader has come since the last tick */
+    bool fresh;                  /* own: some reader has not been told of every queue */
     struct list readers;         /* follow.node */
     struct buf out;              /* owned: events since the last pump … */
     uint64_t printed;            /* … and how many they are */
@@ -164,10 +164,15 @@ static enum rc check_room(const struct feed *feed, const struct follow *f, struc
                    max);
 }
 
+static bool is_slow(const struct follow *f)
+{
+    return atomic_load(&f->unsent) > UNSENT_HIGH;
+}
+
 /* What it was too slow for is told before anything else. */
 static void hand_out(struct follow *f, struct ink *ink, uint64_t events)
 {
-    if (atomic_load(&f->unsent) > UNSENT_HIGH) {
+    if (is_slow(f)) {
         f->skipped += events;
         return;
     }
@@ -222,10 +227,13 @@ void feed_leave(struct feed *feed, struct follow *f)
     *(f->own_only ? &feed->servers : &feed->readers) -= 1;
     free_if_idle(f->channel);
     follow_all(feed);
-    if (!nobody(feed))
+    if (feed->readers > 0)
         return;
     ink_release(feed->last);
     feed->last = NULL;
+    feed_numbers_alone(&feed->numbers);
+    if (!nobody(feed))
+        return;
     feed_numbers_free(&feed->numbers);
     feed_numbers_init(&feed->numbers);
 }
@@ -344,13 +352,25 @@ static void print_tick(struct feed *feed)
     feed->last = tick_of(&json);
 }
 
+static bool has_slow(const struct channel *c)
+{
+    LIST_EACH(&c->readers, node)
+    {
+        if (is_slow(CONTAINER_OF(node, struct follow, node)))
+            return true;
+    }
+    return false;
+}
+
 static void send_own_tick(struct channel *c)
 {
     CLEANUP(buf_free) struct buf json = BUF(TICK_BYTES_MAX);
     feed_numbers_print_own(&c->feed->numbers, c->fresh, &json);
-    c->fresh = false;
-    if (json.overflow)
+    if (json.overflow) {
+        c->fresh = true;
         return; /* they are told that we are missing */
+    }
+    c->fresh = has_slow(c); /* it misses what has changed now */
     struct ink *ink = tick_of(&json);
     send_all(c, ink, 0);
     ink_release(ink);

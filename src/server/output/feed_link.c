@@ -85,12 +85,19 @@ static void on_event(void *arg, const struct sse_event *event)
 
 /* ---- streams; on the net's thread */
 
+/* A later look joins it again, or finds that it has left. */
+static void end(struct stream *s)
+{
+    s->ended = true;
+    tell(s, STR(""), STR(""));
+}
+
 static void on_data(void *arg, struct str piece)
 {
     struct stream *s = arg;
     struct err err;
-    if (sse_feed(&s->reader, piece, on_event, s, &err) != RC_OK)
-        s->ended = true;
+    if (!s->ended && sse_feed(&s->reader, piece, on_event, s, &err) != RC_OK)
+        end(s);
 }
 
 static void on_done(void *arg, const struct http_response *response, const struct err *err)
@@ -98,8 +105,8 @@ static void on_done(void *arg, const struct http_response *response, const struc
     struct stream *s = arg;
     (void)response;
     (void)err;
-    s->ended = true; /* the next look joins it again, or finds that it has left */
-    tell(s, STR(""), STR(""));
+    if (!s->ended)
+        end(s);
 }
 
 static void stream_free(struct stream *s)

@@ -22,6 +22,9 @@ struct source {
     struct strmap rows; /* owned */
     struct buf sums;    /* owned: an object, as text */
     int64_t heard_ms;   /* boot clock */
+    bool whole;         /* another server's: every row is known, since all of them were told */
+    bool absent;        /* silent, or no member: it does not count. Its stream may go on with what
+                           changes, so what it told before is kept until that has broken off. */
 };
 
 /* ---- rows */
@@ -160,24 +163,46 @@ void feed_numbers_own(struct feed_numbers *n, const struct stats_view *stats,
     stats_print_sums(&w, stats, moment);
 }
 
+static bool is_whole(const struct json *tick)
+{
+    const struct json *whole = json_get(tick, STR("whole"));
+    return whole != NULL && whole->kind == JSON_BOOL && whole->boolean;
+}
+
+/* All rows follow: what was known before may be of a queue that is gone. False when rows are
+ * changed that are not known. */
+static bool begin_rows(struct source *s, bool whole)
+{
+    if (whole) {
+        rows_free(&s->rows);
+        s->rows = (struct strmap){.len = 0};
+    }
+    s->whole |= whole;
+    return s->whole;
+}
+
 void feed_numbers_heard(struct feed_numbers *n, struct str name, struct str tick, int64_t boot_ms,
                         struct arena *arena)
 {
     struct err err;
     struct json doc;
-    if (json_parse_by(&json_from_server, tick, arena, &doc, &err) != RC_OK ||
-        doc.kind != JSON_OBJECT)
-        return; /* another version, perhaps: it is missing */
     struct source *s = find_source(n, name);
+    if (json_parse_by(&json_from_server, tick, arena, &doc, &err) != RC_OK ||
+        doc.kind != JSON_OBJECT) { /* another version, perhaps: it is missing */
+        feed_numbers_lost(n, name);
+        return;
+    }
     if (s == NULL)
         s = source_new(n, name);
+    if (!begin_rows(s, is_whole(&doc)))
+        return;
     s->heard_ms = boot_ms;
     buf_clear(&s->sums);
     struct json_writer w = JSON_WRITER(&s->sums);
     json_open(&w);
     for (size_t i = 0; i < doc.count; i++) {
         const struct json_member *member = &doc.members[i];
-        if (str_eq(member->key, STR("queues")))
+        if (str_eq(member->key, STR("queues")) || str_eq(member->key, STR("whole")))
             continue;
         json_key_str(&w, member->key);
         json_raw(&w, member->value.raw);
@@ -201,6 +226,16 @@ void feed_numbers_lost(struct feed_numbers *n, struct str name)
         source_free(s);
 }
 
+void feed_numbers_alone(struct feed_numbers *n)
+{
+    LIST_EACH(&n->sources, node)
+    {
+        struct source *s = CONTAINER_OF(node, struct source, node);
+        if (s != own_of(n))
+            source_free(s);
+    }
+}
+
 size_t feed_numbers_missing(struct feed_numbers *n, const struct str *names, size_t count,
                             int64_t boot_ms, struct str *ret_missing)
 {
@@ -212,11 +247,11 @@ size_t feed_numbers_missing(struct feed_numbers *n, const struct str *names, siz
         for (size_t i = 0; i < count; i++)
             known = known || str_eq(s->name, names[i]);
         bool silent = s->name.len > 0 && boot_ms - s->heard_ms > SOURCE_SILENT_MS;
-        if (!known || silent)
-            source_free(s);
+        s->absent = !known || silent || (s->name.len > 0 && !s->whole);
     }
     for (size_t i = 0; i < count; i++) {
-        if (find_source(n, names[i]) == NULL)
+        const struct source *s = find_source(n, names[i]);
+        if (s == NULL || s->absent)
             ret_missing[missing++] = names[i];
     }
     return missing;
@@ -244,7 +279,7 @@ static void add_up(struct feed_numbers *n)
     LIST_EACH(&n->sources, node)
     {
         const struct source *s = CONTAINER_OF(node, struct source, node);
-        for (size_t i = 0; i < s->rows.cap; i++) {
+        for (size_t i = 0; i < s->rows.cap && !s->absent; i++) {
             const struct row *from = s->rows.slots[i].value;
             if (from == NULL)
                 continue;
@@ -315,11 +350,12 @@ static void put_sums(const struct feed_numbers *n, struct json_writer *w, struct
     LIST_EACH(&n->sources, node)
     {
         const struct source *s = CONTAINER_OF(node, struct source, node);
-        if (s->sums.len > 0 && json_parse(buf_str(&s->sums), arena, &docs[count], &err) == RC_OK)
+        if (!s->absent && s->sums.len > 0 &&
+            json_parse(buf_str(&s->sums), arena, &docs[count], &err) == RC_OK)
             count++;
     }
     if (count == 1)
-        json_raw_members(w, buf_str(&own_of(n)->sums));
+        json_raw_members(w, docs[0].raw);
     else
         merge_json_members(w, docs, count, 0, arena);
 }
@@ -348,6 +384,7 @@ void feed_numbers_print_own(const struct feed_numbers *n, bool all, struct buf *
     const struct source *s = own_of(n);
     json_open(&w);
     json_raw_members(&w, buf_str(&s->sums));
+    json_put_bool(&w, "whole", all);
     json_key(&w, "queues");
     json_open_array(&w);
     for (size_t i = 0; i < s->rows.cap; i++) {

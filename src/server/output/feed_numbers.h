@@ -27,14 +27,17 @@ void feed_numbers_own(struct feed_numbers *n, const struct stats_view *stats,
 /* What another one told, in a tick of its own. boot_ms: when it was heard. */
 void feed_numbers_heard(struct feed_numbers *n, struct str source, struct str tick, int64_t boot_ms,
                         struct arena *arena);
-/* It tells nothing any more. */
+/* Its stream has broken off: the next one begins with all of its rows. */
 void feed_numbers_lost(struct feed_numbers *n, struct str source);
-/* Forgets the sources that are not among these; reports those that are and have been silent. */
+/* So have all of them. */
+void feed_numbers_alone(struct feed_numbers *n);
+/* Sources that are not among these do not count, nor do those that have been silent; reports those
+ * of these that do not. */
 size_t feed_numbers_missing(struct feed_numbers *n, const struct str *names, size_t count,
                             int64_t boot_ms, struct str *ret_missing);
 
 /* A tick for readers. Changes are those since the last call. */
 void feed_numbers_print(struct feed_numbers *n, const struct str *missing, size_t missing_count,
                         struct buf *out, struct arena *arena);
-/* A tick for another server: this one's rows that changed, or all. */
+/* A tick for another server: this one's rows that changed, or all (which it says: "whole"). */
 void feed_numbers_print_own(const struct feed_numbers *n, bool all, struct buf *out);

@@ -267,8 +267,8 @@ static uint64_t busyness(const struct series *s, const struct track *t)
     uint64_t sum = 0;
     for (size_t i = 0; i < SERIES_SAMPLES; i++) {
         const struct sample *sample = &t->samples[i];
-        if (sample->step <= s->step - BUSY_SAMPLES)
-            continue;
+        if (sample->step <= s->step - BUSY_SAMPLES || sample->step > s->step)
+            continue; /* old, or from before the clock was set back */
         for (size_t v = SERIES_SUBMITTED; v < SERIES_VALUES; v++)
             sum += sample->values[v];
     }
@@ -442,7 +442,7 @@ void series_print(const struct series *s, const struct series_call *call, struct
     json_put_bool(&w, "known", t != NULL);
     json_key(&w, "rows");
     json_open_array(&w);
-    for (int64_t step = s->step - SERIES_SAMPLES + 1; step < s->step; step++) {
+    for (int64_t step = s->step - SERIES_SAMPLES; step < s->step; step++) {
         bool ends_minute = (step + 1) % SERIES_LAG_STEPS == 0 || step + 1 == s->step;
         if (by_minute && !ends_minute)
             continue;
