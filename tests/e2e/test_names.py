@@ -50,7 +50,8 @@ def test_every_call_about_a_job_takes_its_name():
     quoted = urllib.parse.quote(name, safe="")
     for base in (path(name), "/jobs/by-name/" + quoted, path("name:" + name)):
         assert expect(200, server, "GET", base)["job_id"] == job
-        for report in ("executions", "explain", "sla-events", "slots", "sla-compliance", "failures", "successes"):
+        for report in ("executions", "explain", "sla-events", "slots", "sla-compliance", "failures", "successes",
+                       "versions"):
             expect(200, server, "GET", f"{base}/{report}")
         assert expect(200, server, "POST", base + "/pause")["status"] == "paused"
         assert expect(200, server, "POST", base + "/resume", {"reason": "x"})["job_id"] == job
