@@ -180,6 +180,13 @@ def test_a_key_that_was_used_by_name_is_answered_again():
     assert again.status == 201 and again.json["job_id"] == made["job_id"], again
 
 
+def test_a_name_in_a_path_is_utf_8_as_it_is_in_a_document():
+    for bad in ("%ff", "a%C3", "%ED%A0%80"):
+        problem = refused(400, "PUT", "/jobs/by-name/" + bad, {"handler": next(names)})
+        assert [e["field"] for e in problem["errors"]] == ["name"], problem
+        refused(404, "GET", "/jobs/by-name/" + bad)
+
+
 # ---- the command line
 
 def cli(*args):
