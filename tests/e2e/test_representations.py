@@ -79,8 +79,9 @@ def test_a_packed_job_has_a_tag_of_its_own_and_both_are_known():
     assert plain.headers["ETag"] != packed.headers["ETag"]
     for answer in (plain, packed):
         tag = answer.headers["ETag"]
-        assert get(f"/jobs/{job}", If_None_Match=tag, Accept_Encoding="gzip").status == 304
-        assert get(f"/jobs/{job}", If_None_Match=tag).status == 304
+        for takes in ("gzip", "identity"):  # a cache finds what is still good by its tag
+            known = get(f"/jobs/{job}", If_None_Match=tag, Accept_Encoding=takes)
+            assert (known.status, known.headers["ETag"]) == (304, tag), known.headers
     answer = call(server, "PATCH", f"{API}/jobs/{job}", {"priority": 3},
                   headers={"If-Match": packed.headers["ETag"]})
     assert answer.status == 200, answer
