@@ -180,6 +180,17 @@ def test_a_key_that_was_used_by_name_is_answered_again():
     assert again.status == 201 and again.json["job_id"] == made["job_id"], again
 
 
+def test_no_call_looks_for_more_than_a_hundred_names():
+    name = next(names)
+    submit(server, name=name)
+    many = "&".join([f"job={name}"] * 101)
+    for where in ("/executions?", "/events?view=summary&"):
+        problem = refused(400, "GET", where + many)
+        assert [(e["field"], e["message"]) for e in problem["errors"]] == \
+            [("job", "must not be there more than 100 times")], problem
+    end(name)
+
+
 def test_a_name_in_a_path_is_utf_8_as_it_is_in_a_document():
     for bad in ("%ff", "a%C3", "%ED%A0%80"):
         problem = refused(400, "PUT", "/jobs/by-name/" + bad, {"handler": next(names)})
