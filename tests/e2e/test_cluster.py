@@ -242,6 +242,26 @@ def test_who_pauses_a_queue_is_told_what_waits_at_all_servers():
         assert server.api("PUT", "/queues/long", {"concurrency": 1})[1]["queued"] == 2
 
 
+def test_what_a_client_has_is_held_against_what_all_servers_say_together():
+    def get(server, known=None):
+        """(status, tag, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        headers = {"Authorization": "Bearer " + server.key()} | ({"If-None-Match": known} if known else {})
+        connection.request("GET", "/api/v1/queues/idle", headers=headers)
+        answer = connection.getresponse()
+        found = answer.status, answer.getheader("ETag"), answer.read()
+        connection.close()
+        return found
+    one, other = PAIR.made
+    assert one.api("PUT", "/queues/idle", {"concurrency": 3})[0] == 200
+    wait_within(5, lambda: get(one) == get(other) and b"missing" not in get(one)[2], "both to know it")
+    for server in PAIR.made:  # each of them has nothing in it, so what it says is what all say
+        whole = get(server)
+        for known in (whole[1], "*"):
+            assert get(server, known) == (304, whole[1], b""), whole
+        assert get(server, '"x"') == whole
+
+
 def test_a_queue_that_one_server_deletes_is_gone_everywhere():
     for one, other in (PAIR.made, PAIR.made[::-1]):
         assert one.api("POST", "/queues/passing/pause")[0] == 200

@@ -50,7 +50,8 @@ def test_every_call_about_a_job_takes_its_name():
     quoted = urllib.parse.quote(name, safe="")
     for base in (path(name), "/jobs/by-name/" + quoted, path("name:" + name)):
         assert expect(200, server, "GET", base)["job_id"] == job
-        for report in ("executions", "explain", "sla-events", "slots", "sla-compliance", "failures", "successes"):
+        for report in ("executions", "explain", "sla-events", "slots", "sla-compliance", "failures", "successes",
+                       "versions"):
             expect(200, server, "GET", f"{base}/{report}")
         assert expect(200, server, "POST", base + "/pause")["status"] == "paused"
         assert expect(200, server, "POST", base + "/resume", {"reason": "x"})["job_id"] == job
@@ -177,6 +178,24 @@ def test_a_key_that_was_used_by_name_is_answered_again():
     submit(server, name=name, handler=queue, queue=queue)
     again = call(server, "POST", API + "/jobs", body)
     assert again.status == 201 and again.json["job_id"] == made["job_id"], again
+
+
+def test_no_call_looks_for_more_than_a_hundred_names():
+    name = next(names)
+    submit(server, name=name)
+    many = "&".join([f"job={name}"] * 101)
+    for where in ("/executions?", "/events?view=summary&"):
+        problem = refused(400, "GET", where + many)
+        assert [(e["field"], e["message"]) for e in problem["errors"]] == \
+            [("job", "must not be there more than 100 times")], problem
+    end(name)
+
+
+def test_a_name_in_a_path_is_utf_8_as_it_is_in_a_document():
+    for bad in ("%ff", "a%C3", "%ED%A0%80"):
+        problem = refused(400, "PUT", "/jobs/by-name/" + bad, {"handler": next(names)})
+        assert [e["field"] for e in problem["errors"]] == ["name"], problem
+        refused(404, "GET", "/jobs/by-name/" + bad)
 
 
 # ---- the command line

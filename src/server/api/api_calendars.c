@@ -66,7 +66,7 @@ static void put_ical(struct request *r)
     struct json doc;
     struct err err;
     static const char *const params[] = {"policy", "timezone", NULL};
-    if (!request_params_known(r, params))
+    if (!request_params_known(r, params) || !request_unpack(r))
         return;
     if (r->http->body.len > ICAL_BYTES_MAX) {
         request_problem(r, 413, "the file has %zu bytes; at most %d are taken", r->http->body.len,

@@ -64,9 +64,10 @@ void api_checkpoint_put(struct request *r)
 {
     struct checkpoint_call *call = ARENA_NEW(r->arena, struct checkpoint_call);
     call->kind = CHECKPOINT_PUT;
+    if (!read_name(r, &call->name) || !is_bytes(r) || !request_unpack(r) || !fits(r))
+        return;
     call->checkpoint.bytes = r->http->body;
-    if (read_name(r, &call->name) && is_bytes(r) && fits(r))
-        to_output_log(r, call, answer_kept);
+    to_output_log(r, call, answer_kept);
 }
 
 void api_checkpoint_fetch(struct request *r)

@@ -91,6 +91,8 @@ static bool name_document(struct request *r, struct edit_call *call)
     if (!http_decode(r->arena, r->id, false, &call->name))
         field_error(&errors, r->arena, STR("name"),
                     "has a %% without two hexadecimal digits behind it");
+    else if (!str_is_utf8(call->name)) /* as JSON has to be, which it is put into */
+        field_error(&errors, r->arena, STR("name"), "must be UTF-8");
     else if (given != NULL && (given->kind != JSON_STRING || !str_eq(given->string, call->name)))
         field_error(&errors, r->arena, STR("name"), "must be the one in the path, or absent");
     if (errors.count > 0) {

@@ -274,9 +274,9 @@ static void operate(struct request *r, enum operation_kind kind)
     struct field_errors errors = {0};
     struct letter_wish wish;
     struct json doc;
-    r->cmd.once = idempotency_of_call(r);
     if (!request_no_params(r) || !request_json(r, false, &doc))
         return;
+    r->cmd.once = idempotency_of_call(r);
     if (letter_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;

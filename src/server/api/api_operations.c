@@ -66,9 +66,9 @@ static void act(struct request *r, bool of_jobs)
     struct action_wish wish;
     struct json doc;
     r->own = call;
-    r->cmd.once = idempotency_of_call(r);
     if (!request_no_params(r) || !request_json(r, false, &doc))
         return;
+    r->cmd.once = idempotency_of_call(r);
     if (action_wish_parse(&doc, of_jobs, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;

@@ -108,13 +108,16 @@ void api_worker_logs(struct request *r)
 {
     struct err err;
     VEC(struct log_chunk) chunks = {0};
-    struct str rest = r->http->body;
+    struct str rest;
     if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &r->output.worker_id))
         return;
     if (!str_eq_nocase(http_request_header(r->http, STR("Content-Type")), STR(LOG_FRAME_TYPE))) {
         request_problem(r, 415, "the body must be " LOG_FRAME_TYPE);
         return;
     }
+    if (!request_unpack(r))
+        return;
+    rest = r->http->body;
     while (rest.len > 0) {
         if (log_frame_next(&rest, VEC_PUSH(r->arena, &chunks), &err) != RC_OK) {
             request_problem(r, problem_status(err.rc), "frame %zu: %s", chunks.len, err.text);

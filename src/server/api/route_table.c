@@ -47,7 +47,7 @@ const struct route route_table[] = {
     PUT(    "/jobs/by-name/{}",             ADMIN,  CMD_EDIT_JOB,       api_job_put,
             .place = PLACE_ANY_OWNER, .subject = ABOUT_NAME),
     DELETE( "/jobs/{}",                     ADMIN,  CMD_CANCEL_JOB,     api_job_delete),
-    GET(    "/jobs/{}/versions",            ADMIN,  NONE,               api_job_versions),
+    GET(    "/jobs/{}/versions",            ADMIN,  NONE,               api_job_versions, JOB),
     POST(   "/jobs/{}/rollback",            ADMIN,  CMD_EDIT_JOB,       api_job_rollback),
     POST(   "/jobs/{}/pause",               ADMIN,  CMD_PAUSE_JOB,      api_job_run_or_not),
     POST(   "/jobs/{}/resume",              ADMIN,  CMD_RESUME_JOB,     api_job_run_or_not),

@@ -19,6 +19,27 @@ TEST(a_call_that_goes_to_an_owner_has_an_id_in_its_path)
     }
 }
 
+/* So names, and parts of ids, are taken there. */
+TEST(a_call_about_a_job_or_an_execution_says_so)
+{
+    static const struct {
+        struct str begin;
+        enum command_subject subject;
+    } things[] = {
+        {STR_INIT("/api/v1/jobs/{}"), ABOUT_JOB},
+        {STR_INIT("/api/v1/executions/{}"), ABOUT_EXEC},
+        {STR_INIT("/api/v1/dead-letters/{}"), ABOUT_LETTER},
+    };
+    EACH_ROUTE(route)
+    {
+        for (size_t i = 0; i < COUNT_OF(things); i++) {
+            if (str_starts(route->path, things[i].begin) &&
+                route_facts(route).subject != things[i].subject)
+                fail_msg("%.*s", STR_ARG(route->path));
+        }
+    }
+}
+
 /* No other method's Idempotency-Key is read (server/turn/idempotency.c). */
 TEST(a_call_that_takes_an_idempotency_key_is_a_post)
 {

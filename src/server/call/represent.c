@@ -48,8 +48,11 @@ void represent_body(struct request *r, size_t bytes_max)
     uint64_t hash = tagged ? str_hash(buf_str(&r->body)) : 0;
     if (tagged) {
         r->form.tag = tag_of(r, hash, false);
-        r->form.is_known = http_request_has_tag(r->http, r->form.tag) ||
-                           http_request_has_tag(r->http, tag_of(r, hash, true));
+        r->form.is_known = http_request_has_tag(r->http, r->form.tag);
+    }
+    if (tagged && !r->form.is_known && http_request_has_tag(r->http, tag_of(r, hash, true))) {
+        r->form.tag = tag_of(r, hash, true); /* what a cache keeps is renewed by its own tag */
+        r->form.is_known = true;
     }
     if (r->form.is_known) {
         buf_clear(&r->body);

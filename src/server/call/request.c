@@ -350,7 +350,7 @@ static bool take_unpacked(struct request *r, const struct buf *plain)
     return true;
 }
 
-static bool unpack_body(struct request *r)
+bool request_unpack(struct request *r)
 {
     struct str coding = http_request_header(r->http, STR("Content-Encoding"));
     struct err err;
@@ -377,7 +377,7 @@ static bool is_json_body(struct request *r, bool patch)
     else if (!is_json_type(http_request_header(r->http, STR("Content-Type")), patch))
         request_problem(r, 415, "the body must be " JSON_TYPE "%s in UTF-8",
                         patch ? " or " PATCH_TYPE : "");
-    else if (!unpack_body(r))
+    else if (!request_unpack(r))
         return false;
     else
         return true;

@@ -161,6 +161,9 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 
 /* The client takes this type (Accept), else 406. */
 bool request_accepts(struct request *r, const char *type);
+/* r->http->body is from now on what was meant: gzip is unpacked, within the limit of what comes
+ * out. The calls below do that themselves. */
+bool request_unpack(struct request *r);
 /* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
 /* The same for a merge patch, which may also be called what it is

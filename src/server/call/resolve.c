@@ -6,7 +6,7 @@ enum {
     CANDIDATES_MAX = 10,
     CANDIDATES_BYTES_MAX = 512,
     SHOWN_MAX = 200,
-    QUERY_BYTES_MAX = 1 << 16
+    PARAMS_MAX = 100 /* as many as a call takes; each may look at thousands of ids */
 };
 
 #define FORCED "name:"
@@ -123,6 +123,14 @@ static enum rc find_in_path(struct request *r, struct reader *reader, struct res
     return resolve_job(r, reader, resolving->text, "id", &resolving->id);
 }
 
+static enum rc refuse_param(struct request *r, struct str message)
+{
+    struct field_errors *errors = ARENA_NEW(r->arena, struct field_errors);
+    field_error(errors, r->arena, STR("job"), "%.*s", STR_ARG(message));
+    r->errors = errors;
+    return RC_INVALID;
+}
+
 /* A list of nothing would look like an answer: the parameter is to blame. */
 static enum rc find_in_param(struct request *r, struct reader *reader, struct str text,
                              uint64_t *ret_id)
@@ -130,17 +138,15 @@ static enum rc find_in_param(struct request *r, struct reader *reader, struct st
     enum rc rc = resolve_job(r, reader, text, "job", ret_id);
     if (rc != RC_NOT_FOUND)
         return rc;
-    struct field_errors *errors = ARENA_NEW(r->arena, struct field_errors);
-    field_error(errors, r->arena, STR("job"), "is of nothing: %s", r->err.text);
-    r->errors = errors;
-    return RC_INVALID;
+    return refuse_param(r, arena_printf(r->arena, "is of nothing: %s", r->err.text));
 }
 
 /* The query with ids in it. */
 static enum rc find_in_query(struct request *r, struct reader *reader, struct resolving *resolving)
 {
-    CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
     struct str rest = r->http->query;
+    CLEANUP(buf_free) struct buf query = BUF(rest.len + PARAMS_MAX * ID_TEXT_MAX);
+    size_t found = 0;
     if (!query_is_short(r))
         return RC_OK;
     while (rest.len > 0) {
@@ -153,6 +159,9 @@ static enum rc find_in_query(struct request *r, struct reader *reader, struct re
             buf_add(&query, param); /* a bad escape is the handler's to refuse */
             continue;
         }
+        if (++found > PARAMS_MAX)
+            return refuse_param(
+                r, arena_printf(r->arena, "must not be there more than %d times", PARAMS_MAX));
         TRY(find_in_param(r, reader, text, &id));
         buf_printf(&query, "job=%s", ID_TEXT(ID_JOB, id));
     }

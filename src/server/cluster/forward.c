@@ -228,12 +228,15 @@ struct http_call forward_question(struct request *r, struct str target, struct a
 
 struct http_call forward_call(struct request *r, struct arena *arena)
 {
-    static const char *const copied[] = {"If-Match", "If-None-Match", "Idempotency-Key"};
+    static const char *const copied[] = {"If-Match", "Idempotency-Key"};
     struct http_header *headers = ARENA_ARRAY(arena, struct http_header, HEADERS_MAX);
     struct str type = http_request_header(r->http, STR("Content-Type"));
     size_t count = add_identity(r, headers, arena);
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
+    if (r->gathering == NULL) /* what the client has is a whole, not the part of one server */
+        add_header(headers, &count, "If-None-Match",
+                   http_request_header(r->http, STR("If-None-Match")));
     if (!r->is_unpacked)
         add_header(headers, &count, "Content-Encoding",
                    http_request_header(r->http, STR("Content-Encoding")));

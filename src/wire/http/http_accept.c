@@ -58,21 +58,27 @@ bool http_request_accepts(const struct http_request *req, struct str type)
 
 bool http_request_takes_coding(const struct http_request *req, struct str coding)
 {
-    struct str ranges = http_request_header(req, STR("Accept-Encoding"));
+    bool by_name = false;
+    bool excluded = false;
     bool by_star = false;
-    while (ranges.len > 0) {
-        struct str params = str_cut(&ranges, ',');
-        struct str range = str_trim(str_cut(&params, ';'));
-        if (str_eq_nocase(range, coding))
-            return !is_excluded(params);
-        by_star |= str_eq(range, STR("*")) && !is_excluded(params);
+    for (size_t i = 0; i < req->header_count; i++) {
+        struct str ranges = req->headers[i].value;
+        if (!str_eq_nocase(req->headers[i].name, STR("accept-encoding")))
+            continue;
+        while (ranges.len > 0) {
+            struct str params = str_cut(&ranges, ',');
+            struct str range = str_trim(str_cut(&params, ';'));
+            bool taken = !is_excluded(params);
+            if (str_eq_nocase(range, coding))
+                *(taken ? &by_name : &excluded) = true;
+            by_star |= taken && str_eq(range, STR("*"));
+        }
     }
-    return by_star;
+    return (by_name || by_star) && !excluded;
 }
 
-bool http_request_has_tag(const struct http_request *req, struct str tag)
+static bool has_tag(struct str tags, struct str tag)
 {
-    struct str tags = http_request_header(req, STR("If-None-Match"));
     struct str weak = STR("W/");
     while (tags.len > 0) {
         struct str one = str_trim(str_cut(&tags, ',')); /* none of ours has a comma in it */
@@ -81,6 +87,16 @@ bool http_request_has_tag(const struct http_request *req, struct str tag)
         if (str_starts(one, weak)) /* as proxies make of it when they pack it */
             one = str_from(one, weak.len);
         if (str_eq(one, tag))
+            return true;
+    }
+    return false;
+}
+
+bool http_request_has_tag(const struct http_request *req, struct str tag)
+{
+    for (size_t i = 0; i < req->header_count; i++) {
+        if (str_eq_nocase(req->headers[i].name, STR("if-none-match")) &&
+            has_tag(req->headers[i].value, tag))
             return true;
     }
     return false;

@@ -81,6 +81,42 @@ TEST(an_answer_must_be_of_a_type_the_client_takes)
     assert_false(accepts("app/*", "application/json"));
 }
 
+static struct http_request with_two(const char *name, const char *first, const char *second,
+                                    struct http_header headers[2])
+{
+    headers[0] = (struct http_header){str_c(name), str_c(first)};
+    headers[1] = (struct http_header){str_c(name), str_c(second)};
+    return (struct http_request){.headers = headers, .header_count = 2};
+}
+
+static bool takes_gzip(const char *first, const char *second)
+{
+    struct http_header headers[2];
+    struct http_request req = with_two("Accept-Encoding", first, second, headers);
+    return http_request_takes_coding(&req, STR("gzip"));
+}
+
+static bool has_tag(const char *first, const char *second)
+{
+    struct http_header headers[2];
+    struct http_request req = with_two("if-none-match", first, second, headers);
+    return http_request_has_tag(&req, STR("\"3.a\""));
+}
+
+TEST(a_list_may_be_spread_over_several_headers)
+{
+    assert_true(takes_gzip("gzip", ""));
+    assert_true(takes_gzip("br", "deflate, GZIP;q=0.5"));
+    assert_true(takes_gzip("br", "*"));
+    assert_false(takes_gzip("br", "*;q=0"));
+    assert_false(takes_gzip("*", "gzip;q=0"));
+    assert_false(takes_gzip("gzip;q=0", "*"));
+    assert_true(takes_gzip("*;q=0", "gzip"));
+    assert_true(has_tag("\"x\"", "\"y\", W/\"3.a\""));
+    assert_true(has_tag("\"x\"", "*"));
+    assert_false(has_tag("\"x\"", "3.a"));
+}
+
 TEST(of_what_a_client_says_the_closest_counts)
 {
     assert_false(accepts("application/json;q=0, */*", "application/json"));
