@@ -42,6 +42,7 @@ static enum rc status_rc(int status)
     case 403: return RC_DENIED;
     case 404: return RC_NOT_FOUND;
     case 409: return RC_CONFLICT;
+    case 412: return RC_STALE;
     case 413: return RC_TOO_LARGE;
     case 429:
     case 503: return RC_BUSY;
@@ -107,15 +108,18 @@ static enum rc send_call(struct cli *cli, const struct http_call *call,
     return api_problem(cli, ret_response->status, &problem, err);
 }
 
-enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,
-                 struct json *ret_json, struct err *err)
+enum rc api_call_if(struct cli *cli, const char *condition, const char *method, struct str path,
+                    struct str body, struct json *ret_json, struct err *err)
 {
+    const struct http_header header = {str_c(condition != NULL ? condition : ""), STR("*")};
     struct http_response response;
     struct http_call call = {
         .method = method,
         .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(path)),
         .content_type = body.len > 0 ? "application/json" : NULL,
         .body = body,
+        .headers = &header,
+        .header_count = condition != NULL,
         .accept = STR("application/json"),
         .timeout_ms = CALL_TIMEOUT_MS,
     };
@@ -126,6 +130,12 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
         return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
     }
     return RC_OK;
+}
+
+enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,
+                 struct json *ret_json, struct err *err)
+{
+    return api_call_if(cli, NULL, method, path, body, ret_json, err);
 }
 
 enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err)

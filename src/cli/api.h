@@ -11,6 +11,10 @@
  * text of it; both live in the run's arena. */
 enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,
                  struct json *ret_json, struct err *err);
+/* The same under a condition, "If-Match" say, which is sent with "*". RC_STALE when it is not
+ * met. */
+enum rc api_call_if(struct cli *cli, const char *condition, const char *method, struct str path,
+                    struct str body, struct json *ret_json, struct err *err);
 enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err);
 
 /* GETs something long and hands it over in pieces. RC_UNREACHABLE also when it breaks off. */

@@ -55,7 +55,8 @@ static enum rc split(struct cli *cli, struct str text, documents *docs, struct e
 
 /* ---- one of them */
 
-static enum rc check_tags(const struct json *doc, const char *set, struct err *err)
+/* The tag of ours would be in the way of a null for all of them. */
+static enum rc check_tags(const struct json *doc, const char *set, bool whole, struct err *err)
 {
     const struct json *tags = json_get(doc, STR("tags"));
     const struct json *tag = json_get(tags, STR(APPLY_TAG));
@@ -63,6 +64,9 @@ static enum rc check_tags(const struct json *doc, const char *set, struct err *e
         return err_set(err, RC_INVALID, "tags must be an object, not %s", json_value_name(tags));
     if (tag != NULL && (tag->kind != JSON_STRING || !str_eq(tag->string, str_c(set))))
         return err_set(err, RC_INVALID, "the tag " APPLY_TAG " is apply's own: use --set");
+    if (tags != NULL && tags->kind == JSON_NULL && !whole)
+        return err_set(err, RC_INVALID,
+                       "tags must not be null: set each that is to go to null, or use --replace");
     return RC_OK;
 }
 
@@ -85,7 +89,20 @@ static struct str tag_document(struct cli *cli, const struct json *doc, const ch
     return arena_str(&cli->arena, buf_str(&out));
 }
 
-static enum rc take_document(struct cli *cli, const struct json *doc, const char *set,
+/* Also within the payload, where a patch that comes later would take them away. */
+static struct str without_nulls(struct cli *cli, struct str document)
+{
+    static const struct json_rules rules = {.any_number = true};
+    CLEANUP(buf_free) struct buf out = BUF(FILE_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    struct json doc;
+    if (json_parse_by(&rules, document, &cli->arena, &doc, NULL) != RC_OK)
+        return document; /* the server says why */
+    json_merge(&w, NULL, &doc, &cli->arena);
+    return arena_str(&cli->arena, buf_str(&out));
+}
+
+static enum rc take_document(struct cli *cli, const struct json *doc, const char *set, bool whole,
                              struct apply_file *file, struct err *err)
 {
     struct str name = api_text(doc, STR("name"));
@@ -95,33 +112,34 @@ static enum rc take_document(struct cli *cli, const struct json *doc, const char
         return err_set(err, RC_INVALID, "every job needs a name, by which it is known");
     if (strmap_get(&file->names, name) != NULL)
         return err_set(err, RC_INVALID, "the name '%.*s' is there twice", STR_ARG(name));
-    TRY(check_tags(doc, set, err));
+    TRY(check_tags(doc, set, whole, err));
     struct apply_job *job = &file->jobs[file->count++];
-    *job = (struct apply_job){name, tag_document(cli, doc, set)};
+    struct str document = tag_document(cli, doc, set);
+    *job = (struct apply_job){name, document, whole ? document : without_nulls(cli, document)};
     strmap_put(&file->names, name, job);
     return RC_OK;
 }
 
-static enum rc take_all(struct cli *cli, struct str text, const char *set, struct apply_file *file,
-                        struct err *err)
+static enum rc take_all(struct cli *cli, struct str text, const char *set, bool whole,
+                        struct apply_file *file, struct err *err)
 {
     documents docs = {0};
     TRY(split(cli, text, &docs, err));
     file->jobs = ARENA_ARRAY(&cli->arena, struct apply_job, docs.len);
     for (size_t i = 0; i < docs.len; i++) {
-        if (take_document(cli, &docs.items[i], set, file, err) != RC_OK)
+        if (take_document(cli, &docs.items[i], set, whole, file, err) != RC_OK)
             return err_note(err, "job %zu", i + 1);
     }
     return RC_OK;
 }
 
-enum rc apply_file_read(struct cli *cli, const char *path, const char *set,
+enum rc apply_file_read(struct cli *cli, const char *path, const char *set, bool whole,
                         struct apply_file *ret_file, struct err *err)
 {
     struct str text;
     *ret_file = (struct apply_file){0};
     TRY(cli_read_file(cli, path, FILE_BYTES_MAX, &text, err));
-    if (take_all(cli, text, set, ret_file, err) == RC_OK)
+    if (take_all(cli, text, set, whole, ret_file, err) == RC_OK)
         return RC_OK;
     err_note(err, "%s", path);
     return err->rc = RC_CORRUPT; /* a wrong file is not a matter of usage */

@@ -11,6 +11,7 @@
 struct apply_job {
     struct str name;
     struct str document; /* with the tag in it */
+    struct str fresh;    /* the same without what is null, for a job that is not there yet */
 };
 
 struct apply_file {
@@ -19,7 +20,7 @@ struct apply_file {
     struct strmap names; /* owned; name -> struct apply_job */
 };
 
-/* RC_CORRUPT when it is no such file. */
-enum rc apply_file_read(struct cli *cli, const char *path, const char *set,
+/* RC_CORRUPT when it is no such file. `whole`: documents are all that the jobs are to be. */
+enum rc apply_file_read(struct cli *cli, const char *path, const char *set, bool whole,
                         struct apply_file *ret_file, struct err *err);
 void apply_file_free(struct apply_file *file);

@@ -157,6 +157,32 @@ PROMISE(the_first_edit_writes_the_version_before_it_too)
     assert_int_equal(found[0].version, 1);
 }
 
+PROMISE(versions_go_with_their_job)
+{
+    struct world *w = *state;
+    struct exec_rec exec = read_exec(w, world_submit(w, EXEC_QUEUED));
+    struct exec_rec other = read_exec(w, world_submit(w, EXEC_QUEUED));
+    struct job_change changes[2];
+    struct version_change versions[2];
+    struct version_rec *found;
+    const struct exec_rec *const execs[] = {&exec, &other};
+    for (size_t i = 0; i < COUNT_OF(execs); i++) {
+        struct job_rec job = read_job(w, execs[i]->job_id);
+        world_commit(w, versioned_edit(&job, &changes[i], &versions[i], 2, 0));
+    }
+    struct exec_change end = next_change(&exec, CHANGE_FINISH, EXEC_CANCELLED);
+    end.exec.finished_ms = T0 + 50;
+    changes[0] = (struct job_change){.kind = CHANGE_UPDATE, .job = read_job(w, exec.job_id)};
+    changes[0].job.state = JOB_CANCELLED;
+    changes[0].job.finished_ms = T0 + 50;
+    world_commit(w,
+                 (struct delta){.jobs = changes, .job_count = 1, .execs = &end, .exec_count = 1});
+    assert_int_equal(versions_of(w, exec.job_id, 0, &found), 2);
+    world_commit(w, (struct delta){.forgotten = &exec.id, .forgotten_count = 1});
+    assert_int_equal(versions_of(w, exec.job_id, 0, &found), 0);
+    assert_int_equal(versions_of(w, other.job_id, 0, &found), 2);
+}
+
 PROMISE(versions_that_are_too_many_go)
 {
     struct world *w = *state;

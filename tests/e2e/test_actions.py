@@ -83,6 +83,7 @@ def test_filters_take_names_tags_and_several_queues():
         return act(server, "jobs", 200, action="cancel", filter=which, dry_run=True)["count"]
     assert count(name=prefix + "*") == 3
     assert count(name=prefix + "-b") == 1
+    assert count(name="*" + prefix[1:] + "-b") == 1
     assert count(queue=[queue, other]) == 3
     assert count(queue=queue, tag="env:prod") == 2
     assert count(queue=queue, tag=["env:prod", "app:x"]) == 1
@@ -146,6 +147,7 @@ def test_a_key_makes_one_operation():
 def test_nonsense_is_refused_by_name():
     refused("filter", "jobs", action="cancel")
     refused("filter", "jobs", action="cancel", filter={})
+    refused("filter", "jobs", action="cancel", filter={"name": "*"})
     refused("all", "jobs", action="cancel", filter={"queue": "a"}, all=True)
     refused("action", "jobs", action="explode", all=True)
     refused("action", "executions", action="pause", all=True)

@@ -15,6 +15,7 @@ struct apply_args {
     const char *file;
     const char *set;
     bool dry_run;
+    bool replace;
     bool prune;
     bool yes;
 };
@@ -23,6 +24,8 @@ struct apply_args {
 static const struct opt options[] = {
     {"file", 'f', OPT_TEXT, "FILE", AT(file), "the jobs, as JSON; - reads stdin"},
     {"dry-run", 0, OPT_FLAG, NULL, AT(dry_run), "say what would happen, and do nothing"},
+    {"replace", 0, OPT_FLAG, NULL, AT(replace),
+     "a document is all that a job is to be: fields that it leaves out are removed"},
     {"prune", 0, OPT_FLAG, NULL, AT(prune),
      "cancel what an earlier apply made and is no longer there"},
     {"set", 0, OPT_TEXT, "NAME", AT(set), "which jobs belong together, for --prune (default)"},
@@ -33,8 +36,9 @@ static const struct opt options[] = {
 static const struct opts opts = {
     "apply", "-f FILE [options]",
     "Makes the jobs that a file describes: creates those that are missing, changes those that\n"
-    "differ, and leaves the others alone. The file is an array of jobs, {\"jobs\": [...]}, or one\n"
-    "job on each line; each has a name. Jobs are marked with the tag belfry.apply, and --prune\n"
+    "differ, and leaves the others alone. Fields that a job of the file leaves out stay as they\n"
+    "are, and null removes one. The file is an array of jobs, {\"jobs\": [...]}, or one job on each\n"
+    "line; each has a name. Jobs are marked with the tag belfry.apply, and --prune\n"
     "touches no others. A job that runs once and is over is made again. Exits with 1 when a job\n"
     "failed.",
     options, COUNT_OF(options)};
@@ -111,6 +115,31 @@ static void add(struct apply *apply, struct outcome outcome)
     apply->counts[outcome.result]++;
 }
 
+/* A job that is over stays as it is beside the new one. Somebody else may make one, or it may end,
+ * between two calls; what is still in conflict then is a change that cannot be made. */
+static enum rc patch_or_create(struct cli *cli, struct str path, const struct apply_job *job,
+                               struct json *ret_answer, struct err *err)
+{
+    for (int tries = 0;; tries++) {
+        struct err why = {0};
+        enum rc rc = api_call_if(cli, "If-Match", "PATCH", path, job->document, ret_answer, &why);
+        if (rc != RC_NOT_FOUND && rc != RC_CONFLICT) {
+            *err = why;
+            return rc;
+        }
+        struct str details = cli->details;
+        cli->details = STR("");
+        rc = api_call_if(cli, "If-None-Match", "PUT", path, job->fresh, ret_answer, err);
+        if (rc != RC_STALE)
+            return rc;
+        if (tries == 1) {
+            cli->details = details;
+            *err = why;
+            return why.rc;
+        }
+    }
+}
+
 static enum rc apply_one(struct apply *apply, const struct apply_job *job, struct err *err)
 {
     struct cli *cli = apply->cli;
@@ -120,7 +149,9 @@ static enum rc apply_one(struct apply *apply, const struct apply_job *job, struc
     api_add_encoded(&path, arena_printf(&cli->arena, "%.*s", STR_ARG(job->name)).ptr);
     if (apply->args->dry_run)
         buf_add(&path, STR("?dry_run=true"));
-    enum rc rc = api_call(cli, "PUT", buf_str(&path), job->document, &answer, err);
+    enum rc rc = apply->args->replace
+                     ? api_call(cli, "PUT", buf_str(&path), job->document, &answer, err)
+                     : patch_or_create(cli, buf_str(&path), job, &answer, err);
     if (is_hopeless(rc))
         return rc;
     if (rc == RC_OK) {
@@ -314,7 +345,8 @@ static enum rc run(struct cli *cli, const void *arg, struct err *err)
 {
     CLEANUP(apply_free) struct apply apply = {.cli = cli, .args = arg};
     TRY(check(cli, apply.args, err));
-    TRY(apply_file_read(cli, apply.args->file, apply.args->set, &apply.file, err));
+    TRY(apply_file_read(cli, apply.args->file, apply.args->set, apply.args->replace, &apply.file,
+                        err));
     apply.outcomes = ARENA_ARRAY(&cli->arena, struct outcome, apply.file.count);
     enum rc rc = RC_OK;
     for (size_t i = 0; i < apply.file.count && rc == RC_OK; i++)

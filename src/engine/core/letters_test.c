@@ -384,6 +384,31 @@ TEST(a_full_server_makes_an_operation_wait)
     assert_int_equal(operation(s, asked)->state, OPERATION_DONE);
 }
 
+TEST(an_operation_that_had_to_wait_has_its_turns_beside_others)
+{
+    struct engine_options options = engine_defaults;
+    options.live_max = 1;
+    options.operation_step_max = 1;
+    STAGE_WITH(s, options);
+    for (int i = 0; i < 2; i++)
+        BURY(s, OUTCOME_FAILED, .queue = "few");
+    for (int i = 0; i < 10; i++)
+        BURY(s, OUTCOME_FAILED, .queue = "many");
+    struct asked *few = operate(s, OPERATION_RETRY, (struct letter_filter){.queue = STR("few")});
+    world_turn(&s->w);
+    world_turn(&s->w);
+    assert_int_equal(world_wait_ms(&s->w), 1000); /* there is no room for the second one */
+    end_next(s, OUTCOME_SUCCEEDED);
+    struct asked *many =
+        operate(s, OPERATION_DISCARD, (struct letter_filter){.queue = STR("many")});
+    world_wake(&s->w, 1000);
+    for (int i = 0; i < 4; i++)
+        world_turn(&s->w);
+    assert_int_equal(operation(s, few)->state, OPERATION_DONE);
+    assert_int_equal(operation(s, few)->done, 2);
+    assert_int_equal(operation(s, many)->state, OPERATION_RUNNING);
+}
+
 TEST(what_an_operation_has_no_room_for_keeps_neither_name_nor_key)
 {
     struct engine_options options = engine_defaults;

@@ -173,7 +173,7 @@ enum mail_fate mail_act(struct engine *e, struct mail_row *row)
     case INBOX_FREE: heard_free(e, rec); return MAIL_DONE;
     case INBOX_KEEP: heard_keep(e, rec); return MAIL_DONE;
     case INBOX_FORGET: engine_decide(e, &row->cmd); return MAIL_DONE;
-    case INBOX_OPERATE: heard_operate(e, rec); return MAIL_DONE;
+    case INBOX_OPERATE: return heard_operate(e, rec) ? MAIL_DONE : MAIL_STRANGE;
     case INBOX_STOP: heard_stop(e, rec); return MAIL_DONE;
     case INBOX_KINDS: break;
     }

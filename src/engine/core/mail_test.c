@@ -298,6 +298,15 @@ TEST(what_a_newer_version_says_stays_and_is_counted)
     assert_int_equal(engine_mail_waiting(s.a.engine).waiting, 0);
 }
 
+TEST(an_operation_that_says_more_than_we_know_waits_for_a_newer_version)
+{
+    DUO(s);
+    put(&s, INBOX_OPERATE, 0, 1234, "colour 3 red\n");
+    mail_turn(&s.a);
+    assert_int_equal(duo_mail(&s, INBOX_OPERATE), 1);
+    assert_int_equal(engine_mail_waiting(s.a.engine).unknown, 1);
+}
+
 /* Rows of both sorts stay, a page of the one and two of the other. */
 TEST(what_stays_of_two_sorts_is_not_read_round_after_round)
 {

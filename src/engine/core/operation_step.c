@@ -19,18 +19,21 @@ enum { BUSY_PAUSE_MS = 1000 }; /* the server is full: try again then */
 
 /* ---- which one */
 
-static struct operation *next_operation(const struct engine *e)
+/* Those whose pause is over have their turns like those that never had one. */
+static bool is_sooner(const struct operation *a, const struct operation *b, int64_t boot_ms)
+{
+    int64_t a_ms = a->v.wake_ms > boot_ms ? a->v.wake_ms : boot_ms;
+    int64_t b_ms = b->v.wake_ms > boot_ms ? b->v.wake_ms : boot_ms;
+    return a_ms != b_ms ? a_ms < b_ms : a->v.stepped < b->v.stepped;
+}
+
+static struct operation *next_operation(const struct engine *e, int64_t boot_ms)
 {
     struct operation *next = NULL;
     LIST_EACH(&e->operations.list, node)
     {
         struct operation *op = CONTAINER_OF(node, struct operation, node);
-        if (op->v.state != OPERATION_RUNNING)
-            continue;
-        bool sooner =
-            next == NULL || (op->v.wake_ms != next->v.wake_ms ? op->v.wake_ms < next->v.wake_ms
-                                                              : op->v.stepped < next->v.stepped);
-        if (sooner)
+        if (op->v.state == OPERATION_RUNNING && (next == NULL || is_sooner(op, next, boot_ms)))
             next = op;
     }
     return next;
@@ -38,7 +41,7 @@ static struct operation *next_operation(const struct engine *e)
 
 int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms)
 {
-    const struct operation *op = next_operation(e);
+    const struct operation *op = next_operation(e, boot_ms);
     return op == NULL ? INT64_MAX : op->v.wake_ms - boot_ms;
 }
 
@@ -147,7 +150,7 @@ void operations_ask(struct engine *e, unsigned round, struct question_list *list
 {
     struct operation_step *step = &e->turn.step;
     if (round == 0) {
-        struct operation *op = next_operation(e);
+        struct operation *op = next_operation(e, e->boot_ms);
         if (op == NULL || op->v.wake_ms > e->boot_ms)
             return;
         begin_step(e, op, list);

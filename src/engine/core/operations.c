@@ -188,14 +188,16 @@ void decide_operate(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
-void heard_operate(struct engine *e, const struct inbox_rec *rec)
+/* What is understood in part must not be done in part. */
+bool heard_operate(struct engine *e, const struct inbox_rec *rec)
 {
     struct operation_rec part;
     if (!operation_parse(rec->body, &part))
-        return; /* of a version that says more, which this one could only do in part */
+        return false;
     part.partition = partition_of_bucket(e->owned.count, rec->bucket);
     part.state = OPERATION_RUNNING;
     touch_new(touch_operation(e, operation_new(e, &part)), false)->durable = true;
+    return true;
 }
 
 /* ---- cancelling */

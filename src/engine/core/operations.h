@@ -63,8 +63,9 @@ void operations_free(struct engine *e);
 void ask_operate(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_operate(struct engine *e, struct command *cmd);
 void decide_cancel_operation(struct engine *e, struct command *cmd);
-/* From the owner of the operation's id: there is one; it is to stop. */
-void heard_operate(struct engine *e, const struct inbox_rec *rec);
+/* From the owner of the operation's id: there is one; it is to stop. False: the part says more than
+ * this version knows. */
+bool heard_operate(struct engine *e, const struct inbox_rec *rec);
 void heard_stop(struct engine *e, const struct inbox_rec *rec);
 
 /* ---- operation_step.c */

@@ -1,5 +1,6 @@
 #include "job/record/operation.h"
 #include "base/id.h"
+#include "job/record/filter.h"
 #include "job/record/record.h"
 #include "job/record/record_fields.h"
 
@@ -56,11 +57,19 @@ bool operation_is_about_letters(enum operation_kind kind)
 
 /* ---- what fits */
 
+/* An asterisk alone stands for any name, also for none. */
+static bool is_any_name(struct str pattern)
+{
+    while (pattern.len > 0 && pattern.ptr[0] == '*')
+        pattern = str_from(pattern, 1);
+    return pattern.len == 0;
+}
+
 bool action_filter_is_empty(const struct action_filter *f)
 {
     return f->states == 0 && f->job_id == 0 && f->created_after_ms == 0 &&
-           f->created_before_ms == 0 &&
-           f->queues.len + f->tags.len + f->name.len + f->owner.len + f->team.len == 0;
+           f->created_before_ms == 0 && is_any_name(f->name) &&
+           f->queues.len + f->tags.len + f->owner.len + f->team.len == 0;
 }
 
 static bool has_line(struct str lines, struct str line)
@@ -81,13 +90,6 @@ static bool has_all_lines(struct str lines, struct str wanted)
     return true;
 }
 
-static bool name_fits(struct str wanted, struct str name)
-{
-    if (wanted.len > 0 && wanted.ptr[wanted.len - 1] == '*')
-        return str_starts(name, str_head(wanted, wanted.len - 1));
-    return wanted.len == 0 || str_eq(wanted, name);
-}
-
 static bool text_fits(struct str wanted, struct str text)
 {
     return wanted.len == 0 || str_eq(wanted, text);
@@ -103,8 +105,9 @@ static bool job_fits(const struct action_filter *f, const struct job_rec *job)
 {
     return (f->job_id == 0 || f->job_id == job->id) &&
            (f->queues.len == 0 || has_line(f->queues, job->queue)) &&
-           name_fits(f->name, job->name) && text_fits(f->owner, job->owner) &&
-           text_fits(f->team, job->team) && has_all_lines(job->tags, f->tags);
+           (f->name.len == 0 || filter_name_fits(f->name, job->name)) &&
+           text_fits(f->owner, job->owner) && text_fits(f->team, job->team) &&
+           has_all_lines(job->tags, f->tags);
 }
 
 static bool has_state(uint32_t states, uint32_t state)

@@ -48,7 +48,7 @@ struct action_filter {
     uint32_t states;   /* bits, by enum job_state or enum exec_state */
     struct str queues; /* any of these */
     struct str tags;   /* all of these, "key:value" */
-    struct str name;   /* of the job; with a '*' at its end: the beginning of it */
+    struct str name;   /* of the job, as in lists: a * stands for any text, and \* for itself */
     struct str owner;
     struct str team;
     uint64_t job_id;

@@ -31,6 +31,8 @@ TEST(every_part_of_a_filter_restricts)
     assert_true(FITS(.name = STR("nightly-report")) && !FITS(.name = STR("nightly")));
     assert_true(FITS(.name = STR("nightly*")) && !FITS(.name = STR("x*")) &&
                 FITS(.name = STR("*")));
+    assert_true(FITS(.name = STR("*-report")) && FITS(.name = STR("n*t")) &&
+                !FITS(.name = STR("n*x")) && !FITS(.name = STR("nightly\\*")));
     assert_true(FITS(.owner = STR("ada")) && !FITS(.owner = STR("bob")));
     assert_true(FITS(.team = STR("ops")) && !FITS(.team = STR("dev")));
     assert_true(FITS(.job_id = 10) && !FITS(.job_id = 9));

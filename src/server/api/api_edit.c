@@ -139,6 +139,23 @@ static enum rc find_named(struct request *r, struct reader *reader, struct str n
     return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
+/* A document may wait for jobs by their names. */
+static enum rc read_names(struct request *r, struct reader *reader, struct edit_call *call)
+{
+    const struct json *waits = json_get(&call->doc, STR("depends_on"));
+    struct str *names = ARENA_ARRAY(r->arena, struct str, call->upstreams.count);
+    call->upstreams.names = names;
+    for (size_t i = 0; waits != NULL && i < call->upstreams.count; i++) {
+        struct job_rec job;
+        enum rc rc =
+            reader->ops->job(reader, call->upstreams.items[i].upstream, r->arena, &job, &r->err);
+        if (rc != RC_OK && rc != RC_NOT_FOUND)
+            return rc;
+        names[i] = rc == RC_OK ? job.name : (struct str){0};
+    }
+    return RC_OK;
+}
+
 static enum rc read_rest(struct request *r, struct reader *reader, struct edit_call *call)
 {
     struct job_view view;
@@ -148,7 +165,7 @@ static enum rc read_rest(struct request *r, struct reader *reader, struct edit_c
                                   &upstreams, &call->upstreams.count, &r->err));
     call->upstreams.items = upstreams;
     call->due_ms = view.next_run_ms;
-    return RC_OK;
+    return read_names(r, reader, call);
 }
 
 /* The document of the version that the job is to have again. */
@@ -158,11 +175,13 @@ static enum rc read_version(struct request *r, struct reader *reader, struct edi
     size_t count;
     TRY(reader->ops->versions(reader, call->job.id, (uint32_t)call->back_to, r->arena, &version,
                               &count, &r->err));
-    if (count == 0)
+    bool is_now = count == 0 && call->back_to == call->job.version; /* it was never edited */
+    if (count == 0 && !is_now)
         return err_set(&r->err, RC_NOT_FOUND,
                        "the job has no version %u, or it is not kept any more; it has %u",
                        (unsigned)call->back_to, (unsigned)call->job.version);
-    struct str text = job_edit_text(r, version->spec, version->payload);
+    struct str text = is_now ? job_edit_text(r, call->job.spec, call->job.payload)
+                             : job_edit_text(r, version->spec, version->payload);
     return json_parse_by(&json_from_server, text, r->arena, &call->doc, &r->err);
 }
 

@@ -153,11 +153,22 @@ static const struct dependency_rec *find_upstream(const struct job_upstreams *up
     return NULL;
 }
 
+/* The job that was meant by a name when the waiting began: by now another one may have it. */
+static const struct dependency_rec *find_wished(const struct job_upstreams *upstreams,
+                                                const struct dependency_wish *wish)
+{
+    for (size_t i = 0; wish->name.len > 0 && i < upstreams->count; i++) {
+        if (str_eq(upstreams->names[i], wish->name))
+            return &upstreams->items[i];
+    }
+    return find_upstream(upstreams, wish->job_id);
+}
+
 static bool waits_for_same(const struct spec *spec, const struct job_upstreams *upstreams)
 {
     for (size_t i = 0; i < spec->depends_count; i++) {
         const struct dependency_wish *wish = &spec->depends_on[i];
-        const struct dependency_rec *rec = find_upstream(upstreams, wish->job_id);
+        const struct dependency_rec *rec = find_wished(upstreams, wish);
         if (rec == NULL || rec->type != wish->type)
             return false;
     }

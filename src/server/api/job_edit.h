@@ -23,6 +23,7 @@ enum job_edit_kind {
 /* The dependencies of the job, as its store has them. */
 struct job_upstreams {
     const struct dependency_rec *items; /* by the id waited for, growing */
+    const struct str *names;            /* of these jobs; empty: it has none, or is forgotten */
     size_t count;
 };
 

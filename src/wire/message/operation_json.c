@@ -66,7 +66,7 @@ static void put_refusals(struct json_writer *w, const struct operation_rec *part
     json_open_array(w);
     for (size_t i = 0; i < count; i++) {
         struct str lines = parts[i].refusals;
-        while (lines.len > 0 && left-- > 0) {
+        for (; lines.len > 0 && left > 0; left--) {
             struct str why = str_cut(&lines, '\n');
             json_open(w);
             json_put_id(w, "id", prefix, operation_id(str_cut(&why, ' '), 0));
