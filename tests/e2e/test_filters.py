@@ -195,6 +195,88 @@ def test_a_total_says_when_it_was_so():
     assert page["total_is_estimate"], page
 
 
+def refusal(path):
+    answer = call(server, "GET", API + path)
+    assert answer.status == 400 and answer.json["errors"][0]["field"] == "fields", (path, answer)
+    return answer.json["errors"][0]["message"]
+
+
+def test_fields_show_a_part():
+    queue, name = next(names), next(names)
+    job, run = submit(server, queue=queue, name=name, payload={"status": [1]}, tags={"a": "b"})
+    whole = expect(200, server, "GET", f"/jobs/{job}")
+    for wanted in ("job_id", "status,name", "name,status,name", "payload,warnings,depends_on", "tags,next_run_at",
+                   "last_execution,phase"):
+        told = expect(200, server, "GET", f"/jobs/{name}?fields={wanted}")
+        assert told == {key: whole[key] for key in wanted.split(",")}, (wanted, told)
+    assert expect(200, server, "GET", f"/jobs/by-name/{name}?fields=job_id") == {"job_id": job}
+    assert expect(200, server, "GET", f"/jobs/{job}?fields=description,sla") == {"description": None}
+    page = expect(200, server, "GET", f"/jobs?queue={queue}&fields=job_id%2Cphase,queue&count=true")
+    assert page["jobs"] == [{"job_id": job, "phase": "waiting", "queue": queue}] and page["total"] == 1, page
+    assert expect(200, server, "GET", f"/jobs?queue={queue}&fields=status")["jobs"] == [{"status": "active"}]
+    whole = expect(200, server, "GET", f"/executions/{run}")
+    for wanted in ("execution_id", "attempts,status", "payload,job_name"):
+        told = expect(200, server, "GET", f"/executions/{run}?fields={wanted}")
+        assert told == {key: whole[key] for key in wanted.split(",")}, (wanted, told)
+    for path in (f"/executions?queue={queue}&", f"/jobs/{job}/executions?"):
+        assert expect(200, server, "GET", path + "fields=job_name,job_id")["executions"] == [
+            {"job_id": job, "job_name": name}], path
+        assert expect(200, server, "GET", path + "fields=token")["executions"] == [{"token": whole["token"]}]
+
+
+def test_a_page_with_other_fields_goes_on_from_the_same_cursor():
+    queue = next(names)
+    jobs = [submit(server, queue=queue)[0] for _ in range(3)]
+    page = expect(200, server, "GET", f"/jobs?queue={queue}&limit=2&fields=queue")
+    rest = expect(200, server, "GET", f"/jobs?queue={queue}&limit=2&fields=job_id&cursor={page['next_cursor']}")
+    assert rest["jobs"] == [{"job_id": jobs[0]}], rest
+
+
+def test_fields_that_are_none_are_refused_by_name():
+    job, run = submit(server, queue=next(names))
+    for path, wanted in (("/jobs", "nam"), (f"/jobs/{job}", "idempotency_key"), (f"/jobs/{job}", "attempts"),
+                         ("/executions", "name"), (f"/executions/{run}", "last_outcomes")):
+        assert f"'{wanted}' is not a field of" in refusal(f"{path}?fields=status,{wanted}")
+    for path, wanted in (("/jobs", "payload"), ("/executions", "attempts"), (f"/jobs/{job}/executions", "result")):
+        assert f"'{wanted}' is shown of one" in refusal(f"{path}?fields={wanted}")
+    assert refusal("/jobs?fields=") == "must not be empty"
+    for wanted in (",", "status,", "%20status", "*", "%22", "job_id." + "x" * 500):
+        assert "is not a field" in refusal(f"/jobs?fields={wanted}"), wanted
+    refused("/jobs?fields=status&fields=name", "fields")
+    refused("/alerts?fields=status", "fields")
+
+
+def run_next(worker, outcome):
+    leases = []
+    wait_for(lambda: leases.extend(worker.poll(free=1)["leases"]) or leases, "something to run")
+    worker.finish(leases[0], outcome)
+
+
+def test_the_last_outcomes_are_ten():
+    queue, handler = next(names), next(names)
+    job, run = submit(server, queue=queue, handler=handler, retry={"max_retries": 0})
+    worker = Worker(server, queues=[queue], handlers=[handler], commands=False)
+    runs = [run]
+    for _ in range(3):
+        run_next(worker, "failed")
+        runs.insert(0, expect(201, server, "POST", f"/executions/{runs[0]}/retry")["execution_id"])
+    run_next(worker, "succeeded")
+    told = expect(200, server, "GET", f"/jobs/{job}?fields=last_outcomes")["last_outcomes"]
+    assert [one["execution_id"] for one in told] == runs, told
+    assert [one["status"] for one in told] == ["completed"] + ["failed"] * 3, told
+    recurring = submit(server, queue=queue, handler=handler, schedule={"every": "1h"})[0]
+    for _ in range(12):
+        expect(201, server, "POST", f"/jobs/{recurring}/trigger")
+        run_next(worker, "succeeded")
+    page = expect(200, server, "GET", f"/jobs?queue={queue}&fields=job_id,last_outcomes&limit=100")["jobs"]
+    assert [one["job_id"] for one in page] == [recurring, job] and page[1]["last_outcomes"] == told, page
+    newest = expect(200, server, "GET", f"/jobs/{recurring}/executions?status=completed&limit=10")["executions"]
+    assert page[0]["last_outcomes"] == [
+        {key: one[key] for key in ("execution_id", "status", "finished_at", "duration_ms")} for one in newest]
+    assert "at most 100" in refusal("/jobs?fields=last_outcomes&limit=101")
+    assert "last_outcomes" not in expect(200, server, "GET", f"/jobs/{job}")
+
+
 def test_three_servers_give_the_same_answers():
     with Postgres() as postgres, Cluster(postgres, 3, "--no-worker") as nodes:
         jobs = [submit(nodes[i % 3], queue="q", name=f"job-{i}", tags={"i": str(i)})[0] for i in range(9)]
@@ -211,6 +293,8 @@ def test_three_servers_give_the_same_answers():
             assert listed("jobs", node, tag="i:4") == [jobs[4]]
             assert len(listed("executions", node, name="job-*", status=["queued", "cancelled"])) == 9
             assert len(listed("executions", node, owner="admin", limit=2)) == 9
+            page = expect(200, node, "GET", "/jobs?status=cancelled&fields=name,last_outcomes")["jobs"]
+            assert [[one["status"] for one in job["last_outcomes"]] for job in page] == [["cancelled"]] * 3, page
 
 
 if __name__ == "__main__":

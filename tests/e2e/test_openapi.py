@@ -427,7 +427,8 @@ def test_answers_about_jobs_are_as_documented():
     checked(200, "GET", f"{API}/jobs/{every['job_id']}/executions")
     checked(200, "GET", path + "/executions?count=true")
     checked(200, "DELETE", path)
-    checked(200, "GET", path)
+    told = checked(200, "GET", path)
+    checked(200, "GET", f"{path}?fields={','.join([*told, 'last_outcomes'])}")
     checked(201, "POST", f"{API}/executions/{job['execution_id']}/retry")
     checked(409, "POST", f"{API}/executions/{job['execution_id']}/retry")
     for method in ("GET", "DELETE"):

@@ -1,6 +1,7 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
 #include "server/api/job_view.h"
+#include "server/call/shown.h"
 #include "server/turn/idempotency.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
@@ -26,11 +27,12 @@ static void look_execution(struct request *r, struct reader *reader)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
     exec_print(&w, &exec, name, attempts, count, page.events, page.count);
+    shown_keep(r, 0);
 }
 
 void api_execution(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
+    if (shown_read_alone(r, &exec_members) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
         request_to_query(r, look_execution);
 }
 

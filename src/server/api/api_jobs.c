@@ -2,6 +2,7 @@
 #include "server/api/job_document.h"
 #include "server/api/job_names.h"
 #include "server/api/job_view.h"
+#include "server/call/shown.h"
 #include "server/cluster/forward.h"
 #include "server/turn/idempotency.h"
 
@@ -235,17 +236,20 @@ static void look_job(struct request *r, struct reader *reader)
         r->rc = job_view_read(reader, &job, r->arena, &view, &r->err);
     if (r->rc == RC_OK)
         r->rc = look_dependencies(r, reader, job.id, &waits);
+    if (r->rc == RC_OK && r->shown.outcomes)
+        r->rc = job_outcomes_read(reader, &job, 1, r->arena, &view, &r->err);
     if (r->rc != RC_OK)
         return;
     view.waits = &waits;
     r->version = job.version;
     struct json_writer w = JSON_WRITER(&r->body);
     job_print(&w, &job, &view);
+    shown_keep(r, 0);
 }
 
 void api_job(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+    if (shown_read_alone(r, &job_members) && request_path_id(r, ID_JOB, &r->cmd.target.id))
         request_to_query(r, look_job);
 }
 

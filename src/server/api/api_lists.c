@@ -4,6 +4,7 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_view.h"
+#include "server/call/shown.h"
 #include "wire/message/alert_json.h"
 #include "wire/message/rejected_json.h"
 #include "wire/message/sla_json.h"
@@ -17,6 +18,7 @@ struct list_kind {
     const char *key; /* of the array in the answer */
     const char *const *params;
     enum counter_kind counter;
+    const struct shown_members *members; /* NULL: `fields` is not a parameter */
     /* Reads the page and prints its items; *ret_next is 0 behind the last one. */
     enum rc (*print)(struct request *r, struct reader *reader, struct json_writer *w,
                      uint64_t *ret_next);
@@ -210,9 +212,17 @@ static enum rc print_jobs(struct request *r, struct reader *reader, struct json_
     struct job_page page;
     TRY(store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
     struct job_view *views = ARENA_ARRAY(r->arena, struct job_view, page.count + 1);
-    TRY(job_views_read_short(reader, page.jobs, page.count, r->arena, views, &r->err));
     for (size_t i = 0; i < page.count; i++)
+        views[i] = (struct job_view){.phase = job_phase(page.jobs[i].state, EXEC_NONE, false)};
+    if (r->shown.reads_apart)
+        TRY(job_views_read_short(reader, page.jobs, page.count, r->arena, views, &r->err));
+    if (r->shown.outcomes)
+        TRY(job_outcomes_read(reader, page.jobs, page.count, r->arena, views, &r->err));
+    for (size_t i = 0; i < page.count; i++) {
+        size_t from = r->body.len;
         job_print_short(w, &page.jobs[i], &views[i]);
+        shown_keep(r, from);
+    }
     *ret_next = page.next;
     return RC_OK;
 }
@@ -223,9 +233,13 @@ static enum rc print_execs(struct request *r, struct reader *reader, struct json
     struct exec_page page;
     TRY(store_list_execs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
     struct str *names = ARENA_ARRAY(r->arena, struct str, page.count + 1);
-    TRY(exec_names_read(reader, page.execs, page.count, r->arena, names, &r->err));
-    for (size_t i = 0; i < page.count; i++)
+    if (r->shown.reads_apart)
+        TRY(exec_names_read(reader, page.execs, page.count, r->arena, names, &r->err));
+    for (size_t i = 0; i < page.count; i++) {
+        size_t from = r->body.len;
         exec_print_short(w, &page.execs[i], names[i]);
+        shown_keep(r, from);
+    }
     *ret_next = page.next;
     return RC_OK;
 }
@@ -281,24 +295,29 @@ static enum rc print_sla_events(struct request *r, struct reader *reader, struct
 #define FILTER_OF_EXECS_ROW(name, of, ...) PARAM_OF_EXECS_##of(name)
 /* clang-format on */
 
-static const char *const job_params[] = {
-    JOB_FIELDS(FIELD_OF_JOBS) FILTER_PARAMS(FILTER_OF_JOBS_ROW) "limit", "cursor", "count", NULL};
-static const char *const exec_params[] = {
-    JOB_FIELDS(FIELD_OF_EXECS) FILTER_PARAMS(FILTER_OF_EXECS_ROW) "limit", "cursor", "count", NULL};
+static const char *const job_params[] = {JOB_FIELDS(FIELD_OF_JOBS)
+                                             FILTER_PARAMS(FILTER_OF_JOBS_ROW) "limit",
+                                         "cursor", "count", "fields", NULL};
+static const char *const exec_params[] = {JOB_FIELDS(FIELD_OF_EXECS)
+                                              FILTER_PARAMS(FILTER_OF_EXECS_ROW) "limit",
+                                          "cursor", "count", "fields", NULL};
 /* Of one job, which the path names. */
 static const char *const run_params[] = {
-    "status",          "queue",          "class",         "fingerprint",    "worker",
-    "created_after",   "created_before", "started_after", "started_before", "finished_after",
-    "finished_before", "limit",          "cursor",        "count",          NULL};
+    "status",         "queue",          "class",           "fingerprint",
+    "worker",         "created_after",  "created_before",  "started_after",
+    "started_before", "finished_after", "finished_before", "limit",
+    "cursor",         "count",          "fields",          NULL};
 
 static const char *const page_params[] = {"limit", "cursor", NULL};
 
-static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, print_jobs};
-static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, print_execs};
-static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, print_execs};
-static struct list_kind alert_list = {"alerts", page_params, 0, print_alerts};
-static struct list_kind rejected_list = {"rejected", page_params, 0, print_rejected};
-static struct list_kind sla_list = {"sla_events", page_params, 0, print_sla_events};
+static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, &job_members, print_jobs};
+static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, &exec_members,
+                                     print_execs};
+static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, &exec_members,
+                                    print_execs};
+static struct list_kind alert_list = {"alerts", page_params, 0, NULL, print_alerts};
+static struct list_kind rejected_list = {"rejected", page_params, 0, NULL, print_rejected};
+static struct list_kind sla_list = {"sla_events", page_params, 0, NULL, print_sla_events};
 
 /* Those of which each adds something. */
 static const char *const list_repeats[] = {"status", "queue", "phase", "tag", NULL};
@@ -310,6 +329,8 @@ static void list_things(struct request *r, struct list_kind *kind)
         return;
     read_filter(r, kind, &errors);
     read_page(r, kind, &errors);
+    if (kind->members != NULL)
+        shown_read(r, kind->members, true, &errors);
     if (errors.count > 0) {
         request_fail_fields(r, &errors);
         return;

@@ -106,6 +106,23 @@ enum rc job_views_read_short(struct reader *reader, const struct job_rec *jobs, 
     return read_ended(reader, &ended, arena, ret_views, err);
 }
 
+enum rc job_outcomes_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                          struct arena *arena, struct job_view *views, struct err *err)
+{
+    uint64_t *ids = ARENA_ARRAY(arena, uint64_t, count + 1);
+    struct exec_page *runs = ARENA_ARRAY(arena, struct exec_page, count + 1);
+    struct last_outcomes *outcomes = ARENA_ARRAY(arena, struct last_outcomes, count + 1);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = jobs[i].id;
+    if (count > 0)
+        TRY(reader->ops->runs(reader, ids, count, false, LAST_OUTCOMES_MAX, arena, runs, err));
+    for (size_t i = 0; i < count; i++) {
+        outcomes[i] = (struct last_outcomes){runs[i].execs, runs[i].count};
+        views[i].outcomes = &outcomes[i];
+    }
+    return RC_OK;
+}
+
 enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,
                         struct arena *arena, struct str *ret_names, struct err *err)
 {

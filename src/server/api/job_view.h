@@ -13,6 +13,9 @@ enum rc job_view_read(struct reader *reader, const struct job_rec *job, struct a
 /* For lists: the same for many at once, without warnings, and without attempts. */
 enum rc job_views_read_short(struct reader *reader, const struct job_rec *jobs, size_t count,
                              struct arena *arena, struct job_view *ret_views, struct err *err);
+/* Adds to views the newest outcomes of each. */
+enum rc job_outcomes_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                          struct arena *arena, struct job_view *views, struct err *err);
 
 /* The names of the jobs of these executions; empty: it has none, or is gone. */
 enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,

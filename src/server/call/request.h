@@ -50,6 +50,14 @@ struct list_call {
     int64_t as_of_ms; /* the total */
 };
 
+/* The members that are asked for by `fields` (shown.h). */
+struct shown_call {
+    const struct str *keys; /* NULL: all that are usual */
+    size_t count;
+    bool reads_apart; /* something beside the records has to be read */
+    bool outcomes;    /* last_outcomes is among them */
+};
+
 /* Pieces of output to keep, and the worker that they come from. */
 struct output_call {
     struct log_chunk *chunks;
@@ -103,6 +111,7 @@ struct request {
     struct err err;
     const struct field_errors *errors; /* instead of err: the errors of each parameter */
     struct list_call list;
+    struct shown_call shown;
     struct snapshot *snapshot; /* from the board, until `done` has been called */
     void *own;                 /* a handler's own, between its steps */
 

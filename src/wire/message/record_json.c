@@ -1,6 +1,7 @@
 #include "wire/message/record_json.h"
 #include "base/id.h"
 #include "base/when.h"
+#include "job/job_fields.h"
 #include "job/record/trail.h"
 #include "job/spec_scan.h"
 #include "wire/message/breaker_json.h"
@@ -221,6 +222,22 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec, struct str j
 
 /* ---- jobs */
 
+static void put_outcomes(struct json_writer *w, const struct last_outcomes *outcomes)
+{
+    json_key(w, "last_outcomes");
+    json_open_array(w);
+    for (size_t i = 0; i < outcomes->count; i++) {
+        const struct exec_rec *exec = &outcomes->execs[i];
+        json_open(w);
+        json_put_id(w, "execution_id", ID_EXEC, exec->id);
+        json_put_str(w, "status", exec_state_name(exec->state));
+        json_put_when(w, "finished_at", exec->finished_ms);
+        put_duration(w, exec->started_ms, exec->finished_ms);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
 static void put_job(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_put_id(w, "job_id", ID_JOB, job->id);
@@ -234,6 +251,8 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
     put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
     json_put_text(w, "schedule_text", view->schedule_text);
     json_put_when(w, "next_run_at", view->next_run_ms);
+    if (view->outcomes != NULL)
+        put_outcomes(w, view->outcomes);
 }
 
 /* The definition. What a table shows of every job is there even when the definition has no such
@@ -330,6 +349,52 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
     if (job->payload.len > 0)
         json_put_raw(w, "payload", job->payload);
     json_close(w);
+}
+
+/* ---- by name */
+
+/* clang-format off */
+#define MEMBERS_OF_JOBS(M)                                                                         \
+    M(job_id, RECORD) M(status, RECORD) M(phase, APART) M(version, RECORD) M(owner, RECORD)        \
+    M(created_at, RECORD) M(finished_at, RECORD) M(changed_at, RECORD)                             \
+    M(last_execution_id, APART) M(schedule_text, APART) M(next_run_at, APART)                      \
+    M(last_outcomes, NAMED)                                                                        \
+    M(current_execution, OF_ONE) M(last_execution, OF_ONE) M(retry_count, OF_ONE)                  \
+    M(lost_count, OF_ONE) M(depends_on, OF_ONE) M(dependants, OF_ONE) M(more_dependants, OF_ONE)   \
+    M(warnings, OF_ONE) M(transitions, OF_ONE) M(payload, OF_ONE)
+#define MEMBERS_OF_EXECS(M)                                                                        \
+    M(execution_id, RECORD) M(job_id, RECORD) M(job_name, APART) M(status, RECORD)                 \
+    M(stopping, RECORD) M(queue, RECORD) M(priority, RECORD) M(origin, RECORD) M(slot, RECORD)     \
+    M(nominal_time, RECORD) M(slot_last, RECORD) M(slot_count, RECORD) M(created_at, RECORD)       \
+    M(due_at, RECORD) M(started_at, RECORD) M(finished_at, RECORD) M(duration_ms, RECORD)          \
+    M(retry_of, RECORD) M(attempt_count, RECORD) M(lost_count, RECORD) M(returned_count, RECORD)   \
+    M(next_attempt_at, RECORD) M(start_late, RECORD) M(sla, RECORD) M(worker_id, RECORD)           \
+    M(token, RECORD) M(idempotency_key, RECORD) M(error, RECORD)                                   \
+    M(payload, OF_ONE) M(result, OF_ONE) M(attempts, OF_ONE) M(sla_events, OF_ONE)                 \
+    M(transitions, OF_ONE)
+/* clang-format on */
+#define MEMBER_ROW(name, kept) {STR_INIT(#name), SHOWN_##kept},
+/* Of a definition: all that is in its canonical text. */
+#define MEMBER_IN_TEXT_COLUMN SHOWN_RECORD
+#define MEMBER_IN_TEXT_INDEXED SHOWN_RECORD
+#define MEMBER_IN_TEXT_DOCUMENT SHOWN_RECORD
+#define MEMBER_IN_TEXT_APART SHOWN_NEVER
+#define MEMBER_FIELD(name, kind, bounds, printed, kept, ...)                                       \
+    {STR_INIT(#name), MEMBER_IN_TEXT_##kept},
+
+static const struct shown_member of_jobs[] = {MEMBERS_OF_JOBS(MEMBER_ROW) JOB_FIELDS(MEMBER_FIELD)};
+static const struct shown_member of_execs[] = {MEMBERS_OF_EXECS(MEMBER_ROW)};
+const struct shown_members job_members = {of_jobs, COUNT_OF(of_jobs), "job"};
+const struct shown_members exec_members = {of_execs, COUNT_OF(of_execs), "execution"};
+
+const struct shown_member *shown_find(const struct shown_members *members, struct str name)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        const struct shown_member *m = &members->all[i];
+        if (m->kept != SHOWN_NEVER && str_eq(m->name, name))
+            return m;
+    }
+    return NULL;
 }
 
 /* ---- workers */

@@ -26,6 +26,13 @@ struct last_run {
     size_t attempt_count;
 };
 
+/* The newest executions of a job that are over, the newest first. */
+struct last_outcomes {
+    const struct exec_rec *execs;
+    size_t count;
+};
+enum { LAST_OUTCOMES_MAX = 10 };
+
 /* The state of a job, as its definition and its executions tell. */
 struct job_view {
     enum phase phase;
@@ -35,8 +42,9 @@ struct job_view {
     const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
                                      * counters. NULL: not known */
     const struct last_run
-        *last_run;                 /* the same with all there is to it. NULL: none, or not shown */
-    const struct job_waits *waits; /* NULL: none, or not shown */
+        *last_run; /* the same with all there is to it. NULL: none, or not shown */
+    const struct last_outcomes *outcomes; /* NULL: not asked for */
+    const struct job_waits *waits;        /* NULL: none, or not shown */
     const struct warning *warnings;
     size_t warning_count;
 };
@@ -55,6 +63,34 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec, struct str j
                 const struct sla_event_rec *events, size_t event_count);
 /* For lists: without attempts, result, transitions and events. */
 void exec_print_short(struct json_writer *w, const struct exec_rec *exec, struct str job_name);
+
+/* ---- what both have, by name: for answers that show a part of it (`?fields=`) */
+
+enum shown_kept {
+    SHOWN_NEVER,  /* of a document, and not shown */
+    SHOWN_RECORD, /* told by the record itself */
+    SHOWN_APART,  /* in lists as well, but something else has to be read for it */
+    SHOWN_OF_ONE, /* not in lists */
+    SHOWN_NAMED,  /* only shown when it is named */
+};
+
+struct shown_member {
+    struct str name;
+    enum shown_kept kept;
+};
+
+struct shown_members {
+    const struct shown_member *all;
+    size_t count;
+    const char *thing; /* "job" */
+};
+extern const struct shown_members job_members;
+extern const struct shown_members exec_members;
+
+/* NULL: there is none of that name. */
+const struct shown_member *shown_find(const struct shown_members *members, struct str name);
+
+/* ---- the others */
 
 /* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */
 void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,

@@ -1,6 +1,7 @@
 #include "base/when.h"
 
 #include "base/test/test.h"
+#include "job/job_fields.h"
 #include "job/record/trail.h"
 #include "wire/message/record_json.h"
 #include "wire/message/stats_json.h"
@@ -455,6 +456,75 @@ TEST(output_that_is_not_text_is_shown_as_text, clear)
                 .attempt = 1, .stream = LOG_STDOUT, .at_ms = AT_MS, .bytes = STR("a\xff\n")});
     assert_true(str_eq(buf_str(&out), STR("{\"attempt\":1,\"stream\":\"stdout\",\"at\":\"" AT
                                           "\",\"text\":\"a\xef\xbf\xbd\\n\"}")));
+}
+
+/* ---- by name */
+
+static const struct json *read_written(void)
+{
+    struct json *doc = ARENA_NEW(&arena, struct json);
+    struct err err;
+    assert_int_equal(json_parse(arena_str(&arena, buf_str(&out)), &arena, doc, &err), RC_OK);
+    return doc;
+}
+
+/* That what was written has the members of the table that are kept so, and no others. */
+static void expect_members(const struct shown_members *members, bool is_list)
+{
+    const struct json *doc = read_written();
+    for (uint32_t i = 0; i < doc->count; i++) {
+        const struct shown_member *m = shown_find(members, doc->members[i].key);
+        if (m == NULL || (is_list && m->kept == SHOWN_OF_ONE))
+            fail_msg("%.*s is printed, and not so in the table", STR_ARG(doc->members[i].key));
+    }
+    for (size_t i = 0; i < members->count; i++) {
+        const struct shown_member *m = &members->all[i];
+        bool wanted = m->kept != SHOWN_NEVER && !(is_list && m->kept == SHOWN_OF_ONE);
+        bool is_field = false; /* which a definition need not have */
+        for (size_t f = 0; members == &job_members && f < JOB_FIELD_COUNT; f++)
+            is_field |= job_fields[f].kept != JOB_KEPT_APART && str_eq(job_fields[f].key, m->name);
+        if (wanted && !is_field && json_get(doc, m->name) == NULL)
+            fail_msg("%.*s is in the table, and not printed", STR_ARG(m->name));
+    }
+}
+
+TEST(the_table_has_the_members_of_a_job, clear)
+{
+    struct job_rec job = a_job();
+    struct exec_rec exec = an_exec(EXEC_FAILED);
+    struct last_outcomes outcomes = {&exec, 1};
+    struct job_view view = {.phase = PHASE_ACTIVE, .outcomes = &outcomes};
+    job_print(&w, &job, &view);
+    expect_members(&job_members, false);
+    clear(NULL);
+    job_print_short(&w, &job, &view);
+    expect_members(&job_members, true);
+    assert_null(shown_find(&job_members, STR("idempotency_key"))); /* which is not shown */
+}
+
+TEST(the_table_has_the_members_of_an_execution, clear)
+{
+    struct exec_rec exec = an_exec(EXEC_FAILED);
+    exec_print(&w, &exec, STR("nightly"), NULL, 0, NULL, 0);
+    expect_members(&exec_members, false);
+    clear(NULL);
+    exec_print_short(&w, &exec, STR("nightly"));
+    expect_members(&exec_members, true);
+}
+
+TEST(the_last_outcomes_are_shown_when_they_are_asked_for, clear)
+{
+    struct job_rec job = a_job();
+    struct exec_rec exec = an_exec(EXEC_FAILED);
+    exec.started_ms = AT_MS - 5;
+    exec.finished_ms = AT_MS;
+    struct last_outcomes outcomes = {&exec, 1};
+    job_print_short(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE, .outcomes = &outcomes});
+    assert_raw("last_outcomes", "[{\"execution_id\":\"exec_0000000000002\",\"status\":\"failed\","
+                                "\"finished_at\":\"" AT "\",\"duration_ms\":5}]");
+    clear(NULL);
+    job_print_short(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE});
+    assert_absent("last_outcomes");
 }
 
 TEST_GROUP(NULL, release)
