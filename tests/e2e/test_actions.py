@@ -216,6 +216,14 @@ def test_the_command_line_acts_on_many():
         assert own.cli("operations", "cancel", newest).returncode == 1  # it is done
 
 
+def test_operations_with_large_filters_are_listed():
+    tags = [f"k{i}:" + "v" * 990 for i in range(100)]
+    with Server("--no-worker") as own:
+        for _ in range(45):
+            over(own, act(own, "jobs", action="cancel", filter={"tag": tags}))
+        assert len(expect(200, own, "GET", "/operations")["operations"]) == 45
+
+
 def test_three_servers_do_their_parts_and_a_takeover_goes_on():
     queue = next(names)
     with Postgres() as postgres, Cluster(postgres, 3, "--no-worker", "--set",

@@ -3,7 +3,7 @@
 #include "server/api/operation_view.h"
 #include "server/turn/idempotency.h"
 
-enum { LIST_BYTES_MAX = 4 << 20 };
+enum { LIST_BYTES_MAX = 64 << 20 }; /* filters may have a hundred long tags each */
 
 /* ---- asking for one */
 
