@@ -199,6 +199,26 @@ PROMISE(a_turn_is_told_what_is_unfinished_behind_a_place_and_fits)
     w->store->ops->abort(w->store);
 }
 
+PROMISE(a_turn_is_told_of_few_that_fit_behind_many_that_do_not)
+{
+    struct world *w = *state;
+    uint64_t execs[7];
+    for (size_t i = 0; i < COUNT_OF(execs); i++)
+        execs[i] = world_submit(w, EXEC_QUEUED);
+    const struct operation_rec last = {
+        .id = INT64_MAX,
+        .kind = OPERATION_CANCEL_JOBS,
+        .which = {.job_id = read_exec(w, execs[COUNT_OF(execs) - 1]).job_id},
+    };
+    struct question q = {.kind = ASK_LIVE, .operation = &last, .limit = 1};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 1);
+    assert_int_equal(q.answer.jobs[0].id, last.which.job_id);
+    assert_int_equal(q.answer.place.exec_id, execs[COUNT_OF(execs) - 1]);
+    assert_false(q.answer.more);
+    w->store->ops->abort(w->store);
+}
+
 static bool count_pair(void *arg, const struct job_rec *job, const struct exec_rec *exec)
 {
     size_t *count = arg;

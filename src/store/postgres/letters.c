@@ -159,21 +159,38 @@ void postgres_bind_asked(struct pg_call *use, const struct ownership *own, const
     pg_i64(use, (int64_t)(q->partitions == 0 ? bits : bits & q->partitions));
 }
 
+/* Reads on behind the place. *ret_end: there is no more to look at, or enough was found. */
+static enum rc look_at_live(struct postgres_store *s, const struct ownership *own,
+                            struct arena *arena, struct question *q, struct live_found *live,
+                            size_t max, bool *ret_end, struct err *err)
+{
+    PG_CLEAR(&s->pg);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_LIVE_JOBS);
+    pg_u64(use, q->answer.place.exec_id);
+    postgres_bind_asked(use, own, q);
+    pg_u64(use, max);
+    TRY(pg_run(&s->pg, err));
+    *ret_end = pg_rows(use) < max;
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        if (!live_add(live, q, pg_row(use, i, arena), arena)) {
+            *ret_end = true;
+            break;
+        }
+    }
+    return RC_OK;
+}
+
+/* As many as are wanted come first: where all of them fit, nothing is read in vain. */
 enum rc postgres_find_live_jobs(struct postgres_store *s, const struct ownership *own,
                                 struct arena *arena, struct question *q, struct err *err)
 {
-    PG_CLEAR(&s->pg);
     struct live_found live = {0};
-    struct pg_call *use = pg_call(&s->pg, Q_FIND_LIVE_JOBS);
+    size_t wanted = q->limit < LIVE_SCAN_MAX ? q->limit : LIVE_SCAN_MAX;
+    bool end;
     q->answer.place.exec_id = q->after_id;
-    pg_u64(use, q->after_id);
-    postgres_bind_asked(use, own, q);
-    pg_i64(use, LIVE_SCAN_MAX + 1);
-    TRY(pg_run(&s->pg, err));
-    for (size_t i = 0; i < pg_rows(use); i++) {
-        if (!live_add(&live, q, pg_row(use, i, arena), arena))
-            break;
-    }
+    TRY(look_at_live(s, own, arena, q, &live, wanted + 1, &end, err));
+    if (!end)
+        TRY(look_at_live(s, own, arena, q, &live, LIVE_SCAN_MAX - live.looked + 1, &end, err));
     live_answer(&live, q);
     return RC_OK;
 }
