@@ -1,5 +1,6 @@
 /* The past: what a turn asks about it, and what is deleted because it is old. */
 #include "deaths.h"
+#include "loaded.h"
 
 #define CHANGES(...) ((struct exec_change[]){__VA_ARGS__})
 
@@ -400,25 +401,42 @@ static void assert_payload(struct world *w, const struct exec_rec *want)
     w->store->ops->abort(w->store);
 }
 
+/* As the engine has it when it starts again. */
+static bool is_loaded_with_own_payload(struct world *w, uint64_t exec_id)
+{
+    CLEANUP(loaded_free) struct loaded loaded = {0};
+    assert_rc(load(w, INT64_MAX, &loaded), RC_OK);
+    return loaded_exec(&loaded, exec_id)->own_payload;
+}
+
 PROMISE(an_execution_may_have_a_payload_of_its_own)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
     struct exec_change plain = new_exec(w, &job, EXEC_QUEUED);
     struct exec_change own = new_exec(w, &job, EXEC_QUEUED);
-    struct exec_change execs[2];
+    struct exec_change asked = new_exec(w, &job, EXEC_QUEUED);
+    struct exec_change execs[3];
     struct str spec;
     struct str payload;
     job.job.payload = STR("[1]");
     plain.exec.retry_of = own.exec.retry_of = 4711;
     own.exec.own_payload = true;
     own.exec.payload = STR("{\"n\": [2, \"\u00e4\"]}");
+    asked.exec.origin = ORIGIN_REQUEST;
+    asked.exec.own_payload = true;
+    asked.exec.payload = STR("[2]");
     execs[0] = plain;
     execs[1] = own;
-    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 2});
+    execs[2] = asked;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 3});
     world_reopen(w);
     assert_payload(w, &own.exec);
+    assert_payload(w, &asked.exec);
     assert_false(read_exec(w, plain.exec.id).own_payload);
+    assert_true(is_loaded_with_own_payload(w, own.exec.id));
+    assert_true(is_loaded_with_own_payload(w, asked.exec.id));
+    assert_false(is_loaded_with_own_payload(w, plain.exec.id));
     assert_rc(w->store->ops->fetch(w->store, job.job.id, own.exec.id, &w->arena, &spec, &payload,
                                    &w->err),
               RC_OK);

@@ -3,7 +3,7 @@
 import threading
 
 from belfry import Server, main, tests_of, wait_for
-from protocol import API, Worker, call, expect, names, submit
+from protocol import API, Worker, call, execution, expect, names, submit
 
 server = Server("--no-worker")
 
@@ -127,6 +127,24 @@ def test_what_failed_of_a_batch_can_come_again_and_finds_what_it_waits_for():
     again = post(body, key, path="/jobs/batch").json["results"]
     assert again[0]["job_id"] == first[0]["job_id"] and again[0]["replayed"], again
     assert execution_of(again[1]["job_id"])["status"] == "queued"  # it was met before it came
+
+
+def test_a_run_that_is_asked_for_keeps_its_payload_over_a_restart():
+    with Server("--no-worker") as own:
+        queue = next(names)
+        worker = Worker(own, handlers=[queue], queues=[queue])
+        job, _ = submit(own, handler=queue, queue=queue, payload={"n": 1}, schedule={"every": "1h"})
+        run = expect(201, own, "POST", f"/jobs/{job}/trigger", {"payload": {"n": [2, "\u00fc"]}})["execution_id"]
+        own.kill()
+        own.start()
+        assert execution(own, run)["payload"] == {"n": [2, "\u00fc"]}
+        lease, = worker.take()
+        assert (lease["execution_id"], lease["payload"]) == (run, {"n": [2, "\u00fc"]}), lease
+        assert worker.finish(lease, "permanent", error="for good")
+        assert execution(own, run)["payload"] == {"n": [2, "\u00fc"]}
+        again = expect(201, own, "POST", f"/executions/{run}/retry")["execution_id"]
+        lease, = worker.take()
+        assert (lease["execution_id"], lease["payload"]) == (again, {"n": [2, "\u00fc"]}), lease
 
 
 def test_trigger_and_retry_happen_once_per_key():

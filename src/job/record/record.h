@@ -78,7 +78,8 @@ struct exec_rec {
     bool effect_done;     /* a lease that had ended reported success, too late to be accepted */
     bool recharged; /* leased, and its job names another breaker since (job/breaker.h); then … */
     struct str charged; /* … the target that its lease is charged to; empty: none */
-    bool own_payload;   /* it was run again with another payload than its job's (retry_of is set) */
+    bool own_payload;   /* it was asked for (ORIGIN_REQUEST), or run again (retry_of is set), with
+                           another payload than its job's */
     struct str payload; /* that one, JSON: in a change that inserts or records it, in the answer to
                            * ASK_EXEC, and for who reads one execution; else empty */
     struct str result;  /* JSON, final only; empty: none */

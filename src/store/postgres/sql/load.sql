@@ -52,7 +52,7 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 SELECT id, job_id, state, queue, nullif(priority, {SPEC_PRIORITY_DEFAULT}), created_ms,
     nullif(slot_ms, created_ms), nullif(ready_ms, created_ms), nullif(due_ms, 0),
     nullif(started_ms, 0), attempts, nullif(token, 0), nullif(worker_id, 0),
-    CASE WHEN retry_of <> 0
+    CASE WHEN retry_of <> 0 OR origin = {ORIGIN_REQUEST}
         THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
     {exec.live+mark.sparse}, charged
 FROM belfry.live

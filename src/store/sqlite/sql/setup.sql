@@ -70,7 +70,7 @@ FROM job_full;
 CREATE TEMP VIEW live_load AS
 SELECT {exec.live.columns},
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
-    CASE retry_of WHEN 0 THEN 0
+    CASE WHEN retry_of = 0 AND origin <> {ORIGIN_REQUEST} THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
     {exec.mark.columns}, charged
 FROM live;
@@ -79,7 +79,7 @@ SELECT {exec.row.columns}
 FROM live_load;
 CREATE TEMP VIEW history_row AS
 SELECT {exec.live+end.columns},
-    CASE retry_of WHEN 0 THEN 0
+    CASE WHEN retry_of = 0 AND origin <> {ORIGIN_REQUEST} THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload,
     0 AS unseen, 0 AS proven
 FROM history;
