@@ -49,6 +49,7 @@ struct engine_turn {
     struct arena *arena;           /* NULL: no turn is under way */
     bool away;                     /* the store takes nothing: see outage.c */
     bool sealed;                   /* the delta is made: nothing more is decided */
+    bool keys_passed;              /* unique keys went to others than the store says */
     size_t due_left;               /* timers and slots that this turn may still decide about */
     struct question *due_question; /* NULL: not asked in this turn */
     struct question *far_question; /* NULL: not asked in this turn */

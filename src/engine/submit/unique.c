@@ -261,10 +261,12 @@ bool unique_kept_by_itself(const struct question *claim)
     return claim->answer.holder == claim->claim.holder && read_kept(&claim->answer, &kept);
 }
 
+/* A key that the store gave to a job may have passed to another one within the turn, and back. */
 void unique_take(struct engine *e, const struct unique_rule *rule, uint64_t job_id,
                  const struct unique_asked *asked)
 {
-    if (asked->claim->answer.holder != job_id || unique_kept_by_itself(asked->claim))
+    e->turn.keys_passed |= asked->claim->answer.holder != job_id;
+    if (e->turn.keys_passed || unique_kept_by_itself(asked->claim))
         *VEC_PUSH(e->turn.arena, &e->turn.claims) = claim_of(e, e->turn.arena, rule->key, job_id);
 }
 

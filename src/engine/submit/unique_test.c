@@ -283,6 +283,24 @@ TEST(two_of_one_turn_run_it_again_once_and_keep_its_key)
     assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 1);
 }
 
+/* The submission asks for the key first, and the retry is decided first. */
+TEST(a_key_that_came_back_within_the_turn_is_the_last_ones)
+{
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    world_turn(&w);
+    struct asked *again = ask_about(&w, CMD_RETRY_EXEC, job->exec_id);
+    const struct submission *next = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REPLACE);
+    world_turn(&w);
+    assert_int_equal(again->cmd.reply.rc, RC_OK);
+    assert_int_equal(next->rc, RC_OK);
+    assert_int_equal(state_of(&w, again->cmd.reply.exec_id), EXEC_CANCELLED);
+    const struct claim *claim = strmap_get(&w.table.claims[CLAIM_UNIQUE], STR("u"));
+    assert_true(claim != NULL && claim->holder == next->job_id);
+}
+
 TEST(the_answer_about_existing_work_is_remembered)
 {
     WORLD(w);
