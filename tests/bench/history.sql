@@ -35,9 +35,9 @@ $$SELECT CASE WHEN i % 7 < 5 THEN 'default' ELSE 'queue-' || (i % 23) END$$;
 INSERT INTO job (id, created_ms, finished_ms, changed_ms, last_exec, first_exec, told, version, priority,
     state, name, queue, owner, team, tags, trail, spec, payload)
 SELECT id, ms, 0, 0, id + 1, id + 1, 0, 1, 500, 1,
-    CASE WHEN i % 100 = 0 THEN 'name-' || (i / 100 % 5000) END, pg_temp.queue_of(i),
+    CASE WHEN i % 100 = 1 THEN 'name-' || (i / 100 % 5000) END, pg_temp.queue_of(i),
     'owner-' || (i % 31), CASE WHEN i % 3 = 0 THEN 'team-' || (i % 11) ELSE '' END,
-    CASE WHEN i % 10 = 0 THEN E'\nenv:prod\nteam:' || (i % 50) || E'\n' ELSE '' END,
+    CASE WHEN i % 10 = 1 THEN E'\nenv:prod\nteam:' || (i % 50) || E'\n' ELSE '' END,
     ms || E'\tcreate\tactive\tkey:admin\t\n',
     '{"command":["/bin/true"],"priority":500,"queue":"default","retry":{"max_retries":3,"policy":"exponential","delay":"1s","max_delay":"1h","jitter":0.3}}',
     ''

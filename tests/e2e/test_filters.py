@@ -41,6 +41,40 @@ def test_names_have_stars():
         assert runs == [jobs[i] for i in fitting], pattern
 
 
+def test_what_a_database_takes_for_a_pattern_is_text():
+    base = next(names)
+    jobs = {end: submit(server, name=base + end)[0] for end in ("-a%b", "-a_b", "-a\\b", "-axb", "-A%b", "-é", "-ê")}
+    for pattern, fitting in (("-a%b", ["-a%b"]), ("-a%*", ["-a%b"]), ("-a_*", ["-a_b"]), ("-a\\*b", []),
+                             ("-a\\b", ["-a\\b"]), ("*\\b", ["-a\\b"]), ("-é*", ["-é"]),
+                             ("-a*b", ["-axb", "-a\\b", "-a_b", "-a%b"]),
+                             ("%*", []), ("-*%*", ["-A%b", "-a%b"])):
+        assert listed("jobs", name=base + pattern) == [jobs[end] for end in fitting], pattern
+    submit(server)
+    assert all(expect(200, server, "GET", f"/jobs/{job}?fields=name")["name"] for job in listed("jobs", name="*"))
+
+
+def test_a_cursor_belongs_to_its_list_and_filter():
+    queue = next(names)
+    job = [submit(server, queue=queue, name=next(names))[0] for _ in range(3)][0]
+    lists = ("/jobs?", "/executions?", f"/jobs?queue={queue}&", f"/executions?queue={queue}&", f"/jobs?team={queue}&",
+             f"/jobs?name={queue}&", f"/jobs/{job}/executions?", f"/jobs/{job}/sla-events?", "/alerts?",
+             "/submissions/rejected?")
+    cursors = [expect(200, server, "GET", path + "limit=1")["next_cursor"] for path in lists[:4]]
+    for mine, cursor in zip(lists, cursors):
+        for path in lists:
+            status = call(server, "GET", f"{API}{path}cursor={cursor}").status
+            assert status == (200 if path == mine else 400), (mine, path)
+
+
+def test_a_thousand_queues_are_no_problem():
+    queue = next(names)
+    job, run = submit(server, queue=queue)
+    many = [f"{queue}.{i}" for i in range(200)] + [queue]
+    assert listed("jobs", queue=many) == [job] and listed("executions", queue=many * 4) == [run]
+    page = expect(200, server, "GET", "/jobs?count=true&" + "&".join("queue=" + q for q in many))
+    assert (page["total"], page["total_is_estimate"]) == (1, False), page
+
+
 def test_what_is_repeated_means_or_and_for_tags_and():
     one, two, tag = next(names), next(names), next(names)
     a = submit(server, queue=one, tags={tag: "1", "x": "y"})[0]
@@ -118,6 +152,9 @@ def test_what_makes_no_sense_is_refused():
     refused("/executions?worker=job_0000000000001", "worker")
     refused("/executions?class=timeout&status=completed", "class")
     refused("/executions?job=job_0000000000001&name=a", "job")
+    refused("/jobs?phase=failed&status=paused", "phase")
+    refused(f"/jobs?status=active&finished_after={earlier}", "status")
+    refused(f"/executions?status=running&finished_after={earlier}", "status")
     refused("/jobs?name=%FF", "name")
     refused("/jobs?queue=a%0Ab", "queue")
     refused("/jobs?" + "&".join(f"tag=a:{i}" for i in range(17)), "tag")
@@ -266,11 +303,11 @@ def test_the_last_outcomes_are_ten():
     assert [one["status"] for one in told] == ["completed"] + ["failed"] * 3, told
     recurring = submit(server, queue=queue, handler=handler, schedule={"every": "1h"})[0]
     for _ in range(12):
-        expect(201, server, "POST", f"/jobs/{recurring}/trigger")
-        run_next(worker, "succeeded")
+        made = expect(201, server, "POST", f"/jobs/{recurring}/trigger")["execution_id"]
+        expect(200, server, "POST", f"/executions/{made}/cancel")
     page = expect(200, server, "GET", f"/jobs?queue={queue}&fields=job_id,last_outcomes&limit=100")["jobs"]
     assert [one["job_id"] for one in page] == [recurring, job] and page[1]["last_outcomes"] == told, page
-    newest = expect(200, server, "GET", f"/jobs/{recurring}/executions?status=completed&limit=10")["executions"]
+    newest = expect(200, server, "GET", f"/jobs/{recurring}/executions?status=cancelled&limit=10")["executions"]
     assert page[0]["last_outcomes"] == [
         {key: one[key] for key in ("execution_id", "status", "finished_at", "duration_ms")} for one in newest]
     assert "at most 100" in refusal("/jobs?fields=last_outcomes&limit=101")

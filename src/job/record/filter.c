@@ -286,7 +286,23 @@ static bool span_ends_early(struct filter_span span)
     return span.before_ms != 0 && span.before_ms <= span.after_ms;
 }
 
-enum rc filter_check(const struct filter *f, struct str *ret_name, struct err *err)
+/* A list that nothing can fit would look at every row to say so. */
+static enum rc check_states(const struct filter *f, enum filter_of of, struct str *ret_name,
+                            struct err *err)
+{
+    if (filter_states(f, of) != 0)
+        return RC_OK;
+    *ret_name = f->phases != 0 ? STR("phase") : STR("status");
+    if (f->phases != 0)
+        return err_set(err, RC_INVALID,
+                       "cannot be combined with that status or end: no job has both");
+    return err_set(err, RC_INVALID,
+                   "cannot be combined with finished_after and finished_before: what has this "
+                   "status has not finished");
+}
+
+enum rc filter_check(const struct filter *f, enum filter_of of, struct str *ret_name,
+                     struct err *err)
 {
     const struct {
         const char *name;
@@ -310,7 +326,7 @@ enum rc filter_check(const struct filter *f, struct str *ret_name, struct err *e
         return err_set(err, RC_INVALID,
                        "and fingerprint cannot be combined with status=completed: those did not "
                        "fail");
-    return RC_OK;
+    return check_states(f, of, ret_name, err);
 }
 
 /* ---- as text */
@@ -467,11 +483,15 @@ uint32_t filter_states(const struct filter *f, enum filter_of of)
     uint32_t phases = 0;
     for (unsigned i = 1; i < PHASES; i++)
         phases |= f->phases >> i & 1 ? phase_states((enum phase)i) : 0;
+    bool has_ended = (f->finished.after_ms | f->finished.before_ms) != 0;
     if (of == FILTER_OF_JOBS && f->phases != 0)
         states &= phases;
+    if (of == FILTER_OF_JOBS && has_ended)
+        states &=
+            FILTER_STATE(JOB_COMPLETED) | FILTER_STATE(JOB_FAILED) | FILTER_STATE(JOB_CANCELLED);
     if (of == FILTER_OF_EXECS && (f->class != FAILURE_NONE || f->fingerprint != 0))
         states &= ~FILTER_STATE(EXEC_COMPLETED);
-    if (of == FILTER_OF_EXECS && (f->finished.after_ms | f->finished.before_ms) != 0)
+    if (of == FILTER_OF_EXECS && has_ended)
         states &= FILTER_FINAL;
     if (of == FILTER_OF_EXECS && f->unfinished)
         states &= ~FILTER_FINAL;
@@ -557,7 +577,7 @@ static bool job_fits(const struct filter *f, const struct job_rec *job)
 {
     return text_fits(f->name, job->name) && text_fits(f->team, job->team) &&
            text_fits(f->owner, job->owner) && tags_fit(f->tags, job->tags) &&
-           (f->pattern.len == 0 || filter_name_fits(f->pattern, job->name));
+           (f->pattern.len == 0 || (job->name.len > 0 && filter_name_fits(f->pattern, job->name)));
 }
 
 static bool document_fits(const struct filter *f, struct str spec)

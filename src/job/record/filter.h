@@ -8,7 +8,7 @@
  *
  *     struct filter f = {0};
  *     TRY(filter_set(&f, FILTER_OF_EXECS, STR("status"), STR("failed"), arena, err));
- *     TRY(filter_check(&f, err));
+ *     TRY(filter_check(&f, FILTER_OF_EXECS, &name, err));
  *     if (filter_fits(&f, &(struct filter_facts){.exec = exec, .job = job, .attempt = newest}))
  *
  * A filter outlives its request as text (`filter_print`, `filter_read`), and is told from others by
@@ -125,9 +125,10 @@ enum rc filter_set(struct filter *f, enum filter_of of, struct str name, struct 
                    struct arena *arena, struct err *err);
 /* Adds a value of the document, which is borrowed. */
 void filter_add_document(struct filter *f, struct str key, struct str value, struct arena *arena);
-/* After the last parameter: what cannot be combined, and spans that end before they begin.
- * *ret_name is the parameter that err continues. */
-enum rc filter_check(const struct filter *f, struct str *ret_name, struct err *err);
+/* After the last parameter: what cannot be combined, what nothing can fit, and spans that end
+ * before they begin. *ret_name is the parameter that err continues. */
+enum rc filter_check(const struct filter *f, enum filter_of of, struct str *ret_name,
+                     struct err *err);
 
 /* Lines of "name=value" in an order of its own; the same text for filters that mean the same. */
 void filter_print(const struct filter *f, enum filter_of of, struct buf *out);

@@ -215,11 +215,11 @@ TEST(values_that_mean_nothing_are_refused)
     }
 }
 
-static enum rc checked(const struct filter *f, const char *expected)
+static enum rc checked(const struct filter *f, enum filter_of of, const char *expected)
 {
     struct str name;
     struct err err;
-    enum rc rc = filter_check(f, &name, &err);
+    enum rc rc = filter_check(f, of, &name, &err);
     if (rc != RC_OK)
         assert_true(str_eq(name, str_c(expected)));
     return rc;
@@ -228,19 +228,59 @@ static enum rc checked(const struct filter *f, const char *expected)
 TEST(a_span_that_ends_before_it_begins_is_refused)
 {
     struct filter f = made(FILTER_OF_EXECS, "started_after", "2026-02-01T00:00:00Z");
-    assert_int_equal(checked(&f, ""), RC_OK);
+    assert_int_equal(checked(&f, FILTER_OF_EXECS, ""), RC_OK);
     assert_int_equal(set(&f, FILTER_OF_EXECS, "started_before", "2026-02-01T00:00:00Z"), RC_OK);
-    assert_int_equal(checked(&f, "started_before"), RC_INVALID);
+    assert_int_equal(checked(&f, FILTER_OF_EXECS, "started_before"), RC_INVALID);
 }
 
 TEST(what_cannot_be_combined_is_refused)
 {
     struct filter f = made(FILTER_OF_EXECS, "job", "job_0000000000007");
     assert_int_equal(set(&f, FILTER_OF_EXECS, "name", "a"), RC_OK);
-    assert_int_equal(checked(&f, "job"), RC_INVALID);
+    assert_int_equal(checked(&f, FILTER_OF_EXECS, "job"), RC_INVALID);
     f = made(FILTER_OF_EXECS, "class", "timeout");
     assert_int_equal(set(&f, FILTER_OF_EXECS, "status", "completed"), RC_OK);
-    assert_int_equal(checked(&f, "class"), RC_INVALID);
+    assert_int_equal(checked(&f, FILTER_OF_EXECS, "class"), RC_INVALID);
+}
+
+TEST(a_filter_that_nothing_can_fit_is_refused)
+{
+    static const struct {
+        enum filter_of of;
+        const char *first[2];
+        const char *second[2];
+        const char *refused; /* NULL: some may fit */
+    } cases[] = {
+        {FILTER_OF_JOBS, {"status", "paused"}, {"phase", "failed"}, "phase"},
+        {FILTER_OF_JOBS, {"status", "completed"}, {"phase", "running"}, NULL},
+        {FILTER_OF_JOBS, {"phase", "waiting"}, {"finished_after", "2026-01-01T00:00:00Z"}, "phase"},
+        {FILTER_OF_JOBS,
+         {"status", "active"},
+         {"finished_after", "2026-01-01T00:00:00Z"},
+         "status"},
+        {FILTER_OF_JOBS, {"status", "failed"}, {"finished_after", "2026-01-01T00:00:00Z"}, NULL},
+        {FILTER_OF_EXECS,
+         {"status", "running"},
+         {"finished_before", "2026-01-01T00:00:00Z"},
+         "status"},
+        {FILTER_OF_EXECS, {"status", "expired"}, {"finished_before", "2026-01-01T00:00:00Z"}, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct filter f = made(cases[i].of, cases[i].first[0], cases[i].first[1]);
+        assert_int_equal(checked(&f, cases[i].of, ""), RC_OK);
+        assert_int_equal(set(&f, cases[i].of, cases[i].second[0], cases[i].second[1]), RC_OK);
+        assert_int_equal(checked(&f, cases[i].of, cases[i].refused),
+                         cases[i].refused == NULL ? RC_OK : RC_INVALID);
+    }
+}
+
+TEST(a_job_without_a_name_fits_no_pattern)
+{
+    struct filter f = made(FILTER_OF_JOBS, "name", "*");
+    struct job_rec named = {.id = 1, .state = JOB_ACTIVE, .name = STR("a"), .spec = STR("{}")};
+    assert_true(filter_fits(&f, &(struct filter_facts){.job = &named}));
+    named.name = (struct str){0};
+    assert_false(filter_fits(&f, &(struct filter_facts){.job = &named}));
 }
 
 TEST(a_filter_that_was_printed_is_read_as_it_was)

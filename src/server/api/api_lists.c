@@ -82,14 +82,17 @@ static void read_filter(struct request *r, const struct list_kind *kind,
         else if (rc == RC_NOT_FOUND)
             (void)read_field(r, name, value, errors);
     }
-    if (errors->count == 0 && filter_check(&r->list.filter, &name, &err) != RC_OK)
+    if (errors->count == 0 && filter_check(&r->list.filter, filter_of(kind), &name, &err) != RC_OK)
         field_error(errors, r->arena, name, "%s", err.text);
 }
 
-/* A cursor is the last id and a hash of the filter it belongs to. */
+/* A cursor is the last id and a hash of the filter it belongs to; of lists without one, also of what
+ * they list. */
 static uint64_t cursor_hash(const struct list_kind *kind, const struct filter *f)
 {
     uint64_t hash = filter_hash(f, filter_of(kind));
+    if (kind->members == NULL)
+        hash ^= str_hash(str_c(kind->key));
     return hash >> 1; /* as every id, without the top bit */
 }
 
