@@ -577,7 +577,7 @@ static bool job_fits(const struct filter *f, const struct job_rec *job)
 {
     return text_fits(f->name, job->name) && text_fits(f->team, job->team) &&
            text_fits(f->owner, job->owner) && tags_fit(f->tags, job->tags) &&
-           (f->pattern.len == 0 || (job->name.len > 0 && filter_name_fits(f->pattern, job->name)));
+           (f->pattern.len == 0 || filter_name_fits(f->pattern, job->name));
 }
 
 static bool document_fits(const struct filter *f, struct str spec)

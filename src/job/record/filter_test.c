@@ -274,15 +274,6 @@ TEST(a_filter_that_nothing_can_fit_is_refused)
     }
 }
 
-TEST(a_job_without_a_name_fits_no_pattern)
-{
-    struct filter f = made(FILTER_OF_JOBS, "name", "*");
-    struct job_rec named = {.id = 1, .state = JOB_ACTIVE, .name = STR("a"), .spec = STR("{}")};
-    assert_true(filter_fits(&f, &(struct filter_facts){.job = &named}));
-    named.name = (struct str){0};
-    assert_false(filter_fits(&f, &(struct filter_facts){.job = &named}));
-}
-
 TEST(a_filter_that_was_printed_is_read_as_it_was)
 {
     static const char *const all[][2] = {
