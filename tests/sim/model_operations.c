@@ -298,7 +298,10 @@ bool operations_do(const struct model *m, enum operation_kind kind)
 
 uint64_t operations_some(const struct model *m, uint64_t dice)
 {
-    return m->operations.len == 0 ? 0 : m->operations.items[dice % m->operations.len].rec.id;
+    size_t count = m->operations.len;
+    if (count == 0)
+        return 0;
+    return m->operations.items[dice % 2 == 0 ? count - 1 : dice / 2 % count].rec.id;
 }
 
 bool operations_know(const struct model *m, uint64_t id)
