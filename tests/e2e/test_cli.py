@@ -436,7 +436,9 @@ def test_version_and_help_need_no_server():
     overview = run("help", env=env).stdout
     names = re.findall(r"^  ([a-z]+) ", overview, re.M)
     assert {"server", "worker", "submit", "jobs", "help"} <= set(names), overview
+    later = (ROOT / "src/job/later.h").read_text()
     for name in names:
+        assert not re.search(rf'["|]{name}["|]', later), f"take {name} out of job/later.h"
         if name != "help":
             page = run("help", name, env=env)
             assert page.returncode == 0 and page.stdout.startswith(f"usage: belfry {name} "), name

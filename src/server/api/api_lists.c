@@ -86,8 +86,8 @@ static void read_filter(struct request *r, const struct list_kind *kind,
         field_error(errors, r->arena, name, "%s", err.text);
 }
 
-/* A cursor is the last id and a hash of the filter it belongs to; of lists without one, also of what
- * they list. */
+/* A cursor is the last id and a hash of the filter it belongs to; of lists without one, also of
+ * their name. */
 static uint64_t cursor_hash(const struct list_kind *kind, const struct filter *f)
 {
     uint64_t hash = filter_hash(f, filter_of(kind));

@@ -1,6 +1,7 @@
 #include "server/call/route_table.h"
 
 #include "base/test/test.h"
+#include "job/later.h"
 
 #include <string.h>
 
@@ -71,6 +72,19 @@ TEST(a_method_and_a_path_have_one_row)
         {
             if (a != b && a->method == b->method && str_eq(a->path, b->path))
                 fail_msg("%.*s stands twice", STR_ARG(a->path));
+        }
+    }
+}
+
+TEST(what_is_there_is_not_said_to_be_still_to_come)
+{
+#define LATER_PATH(path) STR_INIT("/api/v1" path),
+    static const struct str later[] = {LATER_PATHS(LATER_PATH)};
+    EACH_ROUTE(route)
+    {
+        for (size_t i = 0; i < COUNT_OF(later); i++) {
+            if (str_eq(route->path, later[i]))
+                fail_msg("take %.*s out of job/later.h", STR_ARG(later[i]));
         }
     }
 }
