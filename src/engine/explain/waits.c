@@ -66,10 +66,10 @@ static bool is_served(struct census *c, struct lane *lane)
 {
     static char yes;
     static char no;
-    const char *known = map_get(&c->served, (uint64_t)(uintptr_t)lane);
+    char *known = map_get(&c->served, (uint64_t)(uintptr_t)lane);
     if (known == NULL) {
         known = has_worker(c, lane) ? &yes : &no;
-        map_put(&c->served, (uint64_t)(uintptr_t)lane, (void *)(uintptr_t)known);
+        map_put(&c->served, (uint64_t)(uintptr_t)lane, known);
     }
     return known == &yes;
 }

@@ -25,10 +25,10 @@ void feed_numbers_free(struct feed_numbers *n);
 void feed_numbers_own(struct feed_numbers *n, const struct stats_view *stats,
                       const struct stats_moment *moment);
 /* What another one told, in a tick of its own. boot_ms: when it was heard. */
-void feed_numbers_heard(struct feed_numbers *n, struct str source, struct str tick, int64_t boot_ms,
+void feed_numbers_heard(struct feed_numbers *n, struct str name, struct str tick, int64_t boot_ms,
                         struct arena *arena);
 /* Its stream has broken off: the next one begins with all of its rows. */
-void feed_numbers_lost(struct feed_numbers *n, struct str source);
+void feed_numbers_lost(struct feed_numbers *n, struct str name);
 /* So have all of them. */
 void feed_numbers_alone(struct feed_numbers *n);
 /* Sources that are not among these do not count, nor do those that have been silent; reports those

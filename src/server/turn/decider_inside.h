@@ -43,9 +43,9 @@ struct decider {
  * Takes a struct decider, and is called by struct turn. */
 bool decider_may_decide(void *decider);
 /* Begins an outage for that reason, or goes on with the one under way. */
-void decider_begin_outage(struct decider *d, const struct err *why);
+void decider_begin_outage(struct decider *d, const struct err *err);
 /* The same; then all that waits is answered as far as that needs no store. */
-void decider_run_outage(struct decider *d, const struct err *why);
+void decider_run_outage(struct decider *d, const struct err *err);
 
 /* ---- decider_cluster.c */
 

@@ -65,16 +65,15 @@ void pg_columns(struct pg_call *use, const char *types, size_t rows)
 const char *pg_types(struct pg *pg, const char *before, const struct fields *fields,
                      unsigned groups, const char *behind)
 {
-    size_t len = strlen(before);
-    size_t last = strlen(behind) + 1;
-    char *types = arena_bytes(&pg->arena, len + fields->len + last);
-    memcpy(types, before, len);
+    size_t size = strlen(before) + fields->len + strlen(behind) + 1;
+    char *types = arena_bytes(&pg->arena, size);
+    size_t len = (size_t)snprintf(types, size, "%s", before);
     for (size_t i = 0; i < fields->len; i++) {
         const struct field *field = &fields->items[i];
         if (field_is_in(field, groups))
             types[len++] = field->kind == FIELD_TEXT ? 't' : field->kind == FIELD_BOOL ? 'o' : 'i';
     }
-    memcpy(types + len, behind, last);
+    (void)snprintf(types + len, size - len, "%s", behind);
     return types;
 }
 
