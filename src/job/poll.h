@@ -12,8 +12,9 @@
  * that owns it, a result as told when one gives its verdict. Numbers of polls grow per server.
  * `wire/message/poll_json.h` gives these values their JSON. */
 #pragma once
+#include "job/failure.h"
+#include "job/outcome.h"
 #include "job/partition.h"
-#include "job/record/record.h"
 
 enum {
     POLL_SLOTS_MAX = 10000,

@@ -75,12 +75,14 @@ static bool missed_answers(void)
     bool some = false;
     for (int i = CMD_SUBMIT; i < COMMAND_KINDS; i++) {
         if (seen->granted[i] == 0)
-            printf("never seen: command %d of job/command.h is done; client.c sends it\n", i);
+            printf("never seen: command %d of job/command/command.h is done; client.c sends it\n",
+                   i);
         some |= seen->granted[i] == 0;
     }
     for (size_t i = 0; i < COUNT_OF(may_be_refused); i++) {
         if (seen->refused[may_be_refused[i]] == 0)
-            printf("never seen: command %d of job/command.h is refused\n", (int)may_be_refused[i]);
+            printf("never seen: command %d of job/command/command.h is refused\n",
+                   (int)may_be_refused[i]);
         some |= seen->refused[may_be_refused[i]] == 0;
     }
     return some;

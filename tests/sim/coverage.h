@@ -5,7 +5,7 @@
  * many days fails when something on the list was never seen. */
 #pragma once
 #include "faults.h"
-#include "job/command.h"
+#include "job/command/command.h"
 
 /* Rare turns of events that are worth a place on the list. */
 #define SIGHTINGS(X)                                                                               \

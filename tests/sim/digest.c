@@ -1,7 +1,7 @@
 #include "digest.h"
 #include "base/buf.h"
 #include "engine/test/delta_text.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 
 #include <inttypes.h>
 

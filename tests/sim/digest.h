@@ -5,7 +5,7 @@
  * Where nobody asks for it nothing is computed. */
 #pragma once
 #include "base/arena.h"
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct digest {
     bool wanted;

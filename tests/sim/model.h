@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "base/when.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "store/store.h"
 
 struct world;

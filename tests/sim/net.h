@@ -6,7 +6,7 @@
  * the next. Clients do not wait: what they are told is checked when it leaves the server, whether
  * or not it arrives. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct world;
 struct sim_worker;

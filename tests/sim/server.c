@@ -1,6 +1,6 @@
 #include "server.h"
 #include "coverage.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 #include "keeper.h"
 #include "promises.h"
 #include "world.h"

@@ -3,7 +3,7 @@
 #pragma once
 #include "base/map.h"
 #include "job/breaker.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/record/alert.h"
 
 struct breaker;

@@ -12,7 +12,7 @@
 #pragma once
 #include "base/buf.h"
 #include "base/when.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/partition.h"
 #include "job/record/question.h"
 

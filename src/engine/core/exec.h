@@ -3,7 +3,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "engine/core/job.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/lease.h"
 #include "job/state.h"
 

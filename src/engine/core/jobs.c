@@ -10,7 +10,7 @@
 #include "engine/submit/submit.h"
 #include "engine/submit/unique.h"
 #include "engine/time/slots.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /* letters.h - dead letters: executions that failed for good. Memory holds none of them; a command
  * about one asks the store, and the turn lists those that it took. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct engine;
 struct exec;

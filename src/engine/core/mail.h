@@ -3,7 +3,7 @@
 #pragma once
 #include "base/vec.h"
 #include "engine/core/left.h"
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct engine;
 struct question_list;

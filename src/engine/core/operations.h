@@ -3,7 +3,7 @@
 #pragma once
 #include "base/buf.h"
 #include "base/list.h"
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct engine;
 struct question_list;

@@ -1,7 +1,7 @@
 /* Turns while the store takes nothing: healthy runs stay alive, and nothing is decided. */
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 
 static void decide_outage(struct world *w)
 {

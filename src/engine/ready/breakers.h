@@ -1,6 +1,6 @@
 /* breakers.h - what opens and closes breakers: reports about targets that keep failing. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct breaker;
 struct definition;

@@ -5,7 +5,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "job/breaker.h"
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct engine;
 struct job;

@@ -1,6 +1,6 @@
 /* teams.h - limits over all jobs of a team. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct engine;
 struct limit;

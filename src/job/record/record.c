@@ -3,13 +3,6 @@
 
 #include <assert.h>
 
-static const struct str outcome_names[OUTCOMES] = {
-    [OUTCOME_NONE] = STR_INIT("none"),       [OUTCOME_SUCCEEDED] = STR_INIT("succeeded"),
-    [OUTCOME_FAILED] = STR_INIT("failed"),   [OUTCOME_PERMANENT] = STR_INIT("permanent"),
-    [OUTCOME_TIMEOUT] = STR_INIT("timeout"), [OUTCOME_STOPPED] = STR_INIT("stopped"),
-    [OUTCOME_LOST] = STR_INIT("lost"),       [OUTCOME_RETURNED] = STR_INIT("returned"),
-};
-
 static const struct str origin_names[ORIGINS] = {
     [ORIGIN_ONCE] = STR_INIT("once"),
     [ORIGIN_SLOT] = STR_INIT("slot"),
@@ -20,12 +13,6 @@ struct str origin_name(enum origin origin)
 {
     assert(origin < ORIGINS);
     return origin_names[origin];
-}
-
-struct str outcome_name(enum outcome outcome)
-{
-    assert(outcome < OUTCOMES);
-    return outcome_names[outcome];
 }
 
 bool exec_change_holds(const struct exec_change *change)
@@ -41,15 +28,4 @@ bool exec_change_holds(const struct exec_change *change)
     return (job == NULL || (job->with_exec && job->job.id == exec->job_id)) &&
            (attempt == NULL ||
             (attempt->with_exec && attempt->exec_id == exec->id && attempt->token == exec->token));
-}
-
-bool outcome_parse(struct str name, enum outcome *ret_outcome)
-{
-    for (int i = OUTCOME_NONE + 1; i < OUTCOMES; i++) {
-        if (str_eq(outcome_names[i], name)) {
-            *ret_outcome = (enum outcome)i;
-            return true;
-        }
-    }
-    return false;
 }

@@ -5,7 +5,7 @@
  * holds it may use that arena, and nobody else touches it meanwhile. */
 #pragma once
 #include "base/id.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "loop/mailbox.h"
 #include "server/call/context.h"
 #include "wire/http/http.h"

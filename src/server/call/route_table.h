@@ -1,12 +1,12 @@
 /* route_table.h - every call of the API, a row for each.
  *
  * A row says by what method and path a call is made, who may make it, which command it sends to the
- * turn and which function handles it. The facts of the command (job/command_facts.h: where it is
- * decided, whether it may be repeated, whether it takes a key) is true of the call, unless its row
- * says otherwise. */
+ * turn and which function handles it. The facts of the command (job/command/command_facts.h: where
+ * it is decided, whether it may be repeated, whether it takes a key) are true of the call, unless
+ * its row says otherwise. */
 #pragma once
 #include "base/buf.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 #include "server/call/request.h"
 
 struct route {

@@ -1,6 +1,6 @@
 /* routes.h - a request's way to its handler: which route, who may call it, which server decides. */
 #pragma once
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 #include "server/call/request.h"
 
 /* Answers a request that was sent to another server and got no answer: it may have been done. */

@@ -6,7 +6,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/map.h"
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/problem.h"
 
 enum { FILTER_VALUES_MAX = 100 }; /* in one request */

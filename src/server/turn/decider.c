@@ -1,7 +1,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"

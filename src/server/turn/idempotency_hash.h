@@ -3,7 +3,7 @@
  * A turn needs it for jobs that come from SQL, and has no requests. The key is empty when the
  * sender gave none: then nothing is remembered. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct once idempotency_in_scope(struct str scope, struct str key, const struct submission *item,
                                  struct arena *arena);

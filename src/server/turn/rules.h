@@ -3,7 +3,7 @@
  * Nearly all of that is a matter of values (`job/spec.h`); a schedule by cron also needs its time
  * zone, which is a file of the system (`loop/zones.h`). */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/spec.h"
 
 struct zones;

@@ -3,7 +3,7 @@
  * The same document as POST /jobs takes, read by the same reader. No client waits for an answer, so
  * the errors become one sentence for the list of rejected submissions. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 struct sql_job_rule {
     void *zones;

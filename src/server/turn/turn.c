@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/plant.h"
 #include "base/vec.h"
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 #include "server/turn/bisect.h"
 #include "server/turn/rules.h"
 #include "server/turn/rules_memo.h"

@@ -1,6 +1,6 @@
 /* breaker_json.h - breakers as the API shows them. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 

@@ -4,7 +4,7 @@
  * TIME|null, …}], "warnings": […]}; what else a blocker has depends on its kind, see
  * docs/protocol.md. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/warning.h"
 #include "wire/json/json.h"
 

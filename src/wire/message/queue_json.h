@@ -3,7 +3,7 @@
  * Printing writes one JSON object as docs/protocol.md has it; the caller decides what stands around
  * it. Reading checks everything and reports all problems, each with its field. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 

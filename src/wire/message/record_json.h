@@ -4,7 +4,7 @@
  * caller decides what stands around it. Records are trusted: their JSON parts (spec, payload,
  * result) were checked on the way in and are written as they are. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "job/log.h"
 #include "job/phase.h"
 #include "job/warning.h"

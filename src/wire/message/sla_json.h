@@ -1,7 +1,7 @@
 /* sla_json.h - SLAs on the wire: in a job document, in events and reports, in a wish for more
  * time. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/fields.h"
 
 /* {"expected": …, "max": …, "policy": …}, as a member of a job document. */

@@ -1,6 +1,6 @@
 /* stats_json.h - the numbers of a server: `GET /stats`, and the ticks of `GET /events`. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/json.h"
 
 /* Sums by state, as users know the states: what is stopping is running. */

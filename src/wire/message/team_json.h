@@ -1,7 +1,7 @@
 /* team_json.h - teams as the API shows them, and what may be asked of one. As queue_json.h is for
  * queues. */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 

@@ -3,7 +3,7 @@
  * The engine, the turn and the routes read these rows, so that a fact about a command stands in one
  * place. A route names the command that it sends and inherits the row (server/call/routes.c). */
 #pragma once
-#include "job/command.h"
+#include "job/command/command.h"
 
 /* Which of several servers decides about a command. */
 enum command_place {

@@ -1,4 +1,4 @@
-#include "job/command_facts.h"
+#include "job/command/command_facts.h"
 
 #include "base/test/test.h"
 

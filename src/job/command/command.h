@@ -7,9 +7,10 @@
 #include "base/list.h"
 #include "job/explain.h"
 #include "job/poll.h"
+#include "job/record/record.h"
 #include "job/spec.h"
 
-/* Each has a row in job/command_facts.c. */
+/* Each has a row in job/command/command_facts.c. */
 enum command_kind {
     CMD_SUBMIT = 1,
     CMD_CANCEL_JOB,
