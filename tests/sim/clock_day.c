@@ -271,12 +271,13 @@ void clock_day_stepped(struct sim_server *s)
 
 static int64_t strike(struct world *w)
 {
-    switch (pick(w, 8)) {
+    switch (pick(w, 9)) {
     case 0: return glitch(w, clocks_counting(w));
     case 1: return w->cluster ? glitch(w, (int)pick(w, w->server_count)) : start_wrong(w);
     case 2: return flaps(w);
     case 3: return w->cluster ? sleep_through_step(w) : close_laptop(w);
-    case 4: return server_sleeps(w);
+    case 4:
+    case 6: return server_sleeps(w);
     case 5: return pick(w, 3) == 0 ? worker_sleeps(w) : slew(w);
     default: return step(w);
     }
