@@ -242,11 +242,12 @@ check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgr
 
 # E2E chooses: E2E="api http". Those that take long come first.
 E2E ?= *
-E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres split bench crew sql_submit crash)
+E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres split sql_submit failover series feed bench clock slots \
+                crew crash)
 E2E_TESTS = $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
-# Five at a time: mostly they wait, each for servers of its own, and they mind no company.
+# Six at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN)
-	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=5 \
+	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=6 \
 	    scripts/check $(foreach t,$(E2E_LONG),$(filter $t,$(E2E_TESTS))) $(filter-out $(E2E_LONG),$(E2E_TESTS))
 
 san tsan:

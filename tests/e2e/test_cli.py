@@ -434,7 +434,7 @@ def test_version_and_help_need_no_server():
     assert re.match(r"^belfry \d+\.\d+\.\d+\n$", run("version", env=env).stdout)
     assert "version" in json.loads(run("version", "-o", "json", env=env).stdout)
     overview = run("help", env=env).stdout
-    names = re.findall(r"^  ([a-z]+) ", overview, re.M)
+    names = re.findall(r"^  ([a-z-]+) ", overview, re.M)
     assert {"server", "worker", "submit", "jobs", "help"} <= set(names), overview
     later = (ROOT / "src/job/later.h").read_text()
     for name in names:

@@ -25,7 +25,7 @@ static const struct opt options[] = {
     {"file", 'f', OPT_TEXT, "FILE", AT(file), "the jobs, as JSON; - reads stdin"},
     {"dry-run", 0, OPT_FLAG, NULL, AT(dry_run), "say what would happen, and do nothing"},
     {"replace", 0, OPT_FLAG, NULL, AT(replace),
-     "a document is all that a job is to be: fields that it leaves out are removed"},
+     "a document is all of a job: fields that it leaves out are removed"},
     {"prune", 0, OPT_FLAG, NULL, AT(prune),
      "cancel what an earlier apply made and is no longer there"},
     {"set", 0, OPT_TEXT, "NAME", AT(set), "which jobs belong together, for --prune (default)"},
