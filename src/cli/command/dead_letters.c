@@ -48,8 +48,7 @@ static const struct view_field fields[] = {
 
 static const struct listing listing = {
     .opts =
-        {"dead-letters",
-         "[options]   or   belfry dead-letters show|retry|discard ID, fingerprints",
+        {"dead-letters", "[options]   or   belfry dead-letters show|retry|discard ID, fingerprints",
          "Lists executions that failed for good. `retry` runs one again, or all that the options\n"
          "name; `discard` takes them off the list, and their history stays. Both ask before they\n"
          "do it to many, and say how far they have come. `fingerprints` counts failures of one\n"
