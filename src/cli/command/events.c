@@ -32,7 +32,7 @@ static const struct opts opts = {
     "--summary a line a second says how things stand, and what has no name is left out.",
     table, COUNT_OF(table)};
 
-/* What is printed, and where it stands. */
+/* The printed columns, and where each stands. */
 struct watch {
     struct cli *cli;
     struct arena arena; /* of one event */

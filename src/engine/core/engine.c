@@ -238,7 +238,7 @@ static void decide_workers(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
-/* What is zero goes without saying, but that the queue is there is said once. */
+/* Zeros are left out, but the queue itself is told once. */
 static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
                         size_t *len)
 {

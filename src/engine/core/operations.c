@@ -1,7 +1,7 @@
 /* operations.c - something that is done with many jobs, executions or dead letters: how it begins,
  * is remembered and cancelled.
  *
- * Whoever owns the partition of the operation's id decides that there is one. It makes a part for
+ * The owner of the partition of the operation's id decides that there is one. It makes a part for
  * each of its own partitions, and tells the owners of the others by mail, in the same commit; so
  * there is a part in each partition or in none, whoever dies meanwhile. */
 #include "engine/core/operations.h"
@@ -188,7 +188,7 @@ void decide_operate(struct engine *e, struct command *cmd)
     command_done(e, cmd);
 }
 
-/* What is understood in part must not be done in part. */
+/* An action that is understood in part must not be done in part. */
 bool heard_operate(struct engine *e, const struct inbox_rec *rec)
 {
     struct operation_rec part;

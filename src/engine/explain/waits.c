@@ -117,7 +117,7 @@ static enum blocker_kind kind_of(struct census *c, const struct exec *x)
     }
 }
 
-/* What those wait for that memory does not hold. */
+/* Upstreams of those that memory does not hold. */
 static enum blocker_kind kind_of_state(enum exec_state state)
 {
     switch (state) {

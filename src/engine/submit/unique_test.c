@@ -498,7 +498,7 @@ TEST(a_retry_that_is_refused_leaves_its_own_key_kept)
     assert_returned(meet(&w, CONFLICT_RETURN), job);
 }
 
-/* Nobody holds it, so no server has to be asked. */
+/* No job holds it, so no server has to be asked. */
 TEST(a_key_that_is_kept_by_a_job_elsewhere_is_taken_here)
 {
     DUO(s);

@@ -53,7 +53,7 @@ enum field_group {
     /* What many statements have in common: all of a job in front of its trail, … */
     FIELD_HEAD = FIELD_KEY | FIELD_BIRTH | FIELD_PROGRESS | FIELD_EDIT | FIELD_END,
     FIELD_LIVE = FIELD_BIRTH | FIELD_PROGRESS | FIELD_ERROR, /* … and of an execution. */
-    /* What is read as a record, by position. */
+    /* Columns that are read as a record, by position. */
     FIELD_ROW = FIELD_HEAD | FIELD_LIVE | FIELD_DOCUMENT | FIELD_FOUND | FIELD_MARK,
 
     /* Beside those: */

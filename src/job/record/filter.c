@@ -572,7 +572,7 @@ bool filter_name_fits(struct str pattern, struct str name)
     }
 }
 
-/* What a job and its executions are both asked for. */
+/* Filters that jobs and executions share. */
 static bool job_fits(const struct filter *f, const struct job_rec *job)
 {
     return text_fits(f->name, job->name) && text_fits(f->team, job->team) &&

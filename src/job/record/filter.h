@@ -19,7 +19,7 @@
 #include "job/phase.h"
 #include "job/record/record.h"
 
-/* What a filter is of. */
+/* The things that a filter is about. */
 enum filter_of { FILTER_OF_JOBS = 1, FILTER_OF_EXECS = 2, FILTER_OF_BOTH = 3 };
 
 /* ---- the parameters */
@@ -132,7 +132,7 @@ enum rc filter_check(const struct filter *f, enum filter_of of, struct str *ret_
 
 /* Lines of "name=value" in an order of its own; the same text for filters that mean the same. */
 void filter_print(const struct filter *f, enum filter_of of, struct buf *out);
-/* What was printed. */
+/* The text that was printed. */
 enum rc filter_read(struct str text, enum filter_of of, struct arena *arena,
                     struct filter *ret_filter, struct err *err);
 /* The same for filters with the same text, in every version that prints it so. */

@@ -39,7 +39,7 @@ struct str operation_kind_name(enum operation_kind kind);
 struct str operation_subject_name(enum operation_kind kind);
 struct str operation_state_name(enum operation_state state);
 bool operation_is_about_jobs(enum operation_kind kind);
-/* What it acts upon are dead letters. */
+/* It acts upon dead letters. */
 bool operation_is_about_letters(enum operation_kind kind);
 
 /* Which jobs or executions. Empty or zero fields do not restrict. Texts of many lines have one
@@ -105,7 +105,7 @@ struct str operation_text(const struct operation_rec *op, struct arena *arena);
 /* Texts of the record point into the text. */
 bool operation_parse(struct str text, struct operation_rec *ret_op);
 
-/* What a new one must know about those that are there. */
+/* The facts about existing operations that a new one must know. */
 struct operation_brief {
     uint64_t id;
     bool over;

@@ -35,7 +35,7 @@ struct reader {
     struct err *err;
 };
 
-/* What an event says, before anything of it is added. */
+/* The facts of an event, before anything of it is added. */
 struct plan {
     struct point start;
     struct point end;

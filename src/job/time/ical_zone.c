@@ -212,7 +212,7 @@ static const struct zone *zone_of(const struct changes *c)
     return copy;
 }
 
-/* What is wrong with it, or NULL. */
+/* The error, or NULL. */
 static const char *make_zone(struct ical_timezone *zone, struct arena *arena)
 {
     struct changes c = {.arena = arena, .settled_s = ZONE_MIN_S};

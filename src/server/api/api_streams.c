@@ -62,7 +62,7 @@ void api_execution_logs(struct request *r)
 static const char *const event_params[] = {"view", "job", "execution", "queue", "type", NULL};
 static const char *const event_repeats[] = {"job", "execution", "queue", "type", NULL};
 
-/* What the parameters of a feed name, as one text. */
+/* Reads the parameters of a feed into one text. */
 static void read_event_filter(struct request *r, struct follow *f, struct field_errors *errors)
 {
     struct event_filter filter = {.kinds = 0};

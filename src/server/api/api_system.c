@@ -36,7 +36,7 @@ static const char *role_word(enum role role)
     return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "server";
 }
 
-/* What the key may call, as the table of routes says. */
+/* Prints the calls that the key may make, by the table of routes. */
 static void put_calls(struct json_writer *w, enum role role)
 {
     json_key(w, "calls");

@@ -14,7 +14,7 @@ static bool has_named(const struct request *r)
     return false;
 }
 
-/* What a name means; of a job of the same submission the turn knows the id. */
+/* The meaning of a name; of a job of the same submission the turn knows the id. */
 struct meaning {
     bool is_own;
     uint64_t job_id; /* 0: of nobody */

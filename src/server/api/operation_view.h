@@ -6,7 +6,7 @@
 
 enum { OPERATION_FIRST_MAX = 10 };
 
-/* What is found when nothing is done. */
+/* The findings of a dry run. */
 struct operation_count {
     uint64_t count;
     bool at_least; /* there was no time to look at all */

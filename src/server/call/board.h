@@ -10,7 +10,7 @@
 
 struct board;
 
-/* What the turn knew at one moment. Shared and never changed; each holder releases it once. */
+/* The numbers of the turn at one moment. Shared and never changed; each holder releases it once. */
 struct snapshot {
     struct errand errand; /* its arena has what the numbers name */
     atomic_int holders;
@@ -22,7 +22,7 @@ struct snapshot {
 
 void snapshot_release(struct snapshot *s); /* NULL is fine */
 
-/* Somebody who waits for one; in memory of its own. */
+/* A reader that waits for one; in memory of its own. */
 struct board_wait {
     struct list_node node;
     int64_t from_us; /* monotonic: one that was asked for before is too old */

@@ -11,7 +11,7 @@
 
 enum { FILTER_VALUES_MAX = 100 }; /* in one request */
 
-/* What the key of a reader lets it see. There are no such limits yet. */
+/* The events that a reader's key lets it see. There are no such limits yet. */
 struct event_rights {
     bool all;
 };
