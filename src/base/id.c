@@ -1,11 +1,22 @@
 #include "base/id.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 enum { SEQUENCE_BITS = ID_BUCKET_SHIFT, BUCKET_BITS = 10 };
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/* What each of them is worth, and one more, so that 0 is no digit. */
+/* clang-format off */
+static const uint8_t worth[UCHAR_MAX + 1] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['g'] = 17, ['h'] = 18, ['j'] = 19, ['k'] = 20, ['m'] = 21, ['n'] = 22, ['p'] = 23, ['q'] = 24,
+    ['r'] = 25, ['s'] = 26, ['t'] = 27, ['v'] = 28, ['w'] = 29, ['x'] = 30, ['y'] = 31, ['z'] = 32,
+};
+/* clang-format on */
 
 uint64_t id_next(struct id_gen *gen, int64_t now_ms, uint32_t bucket)
 {
@@ -66,20 +77,24 @@ static bool read_digits(struct str text, uint64_t *ret_value)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < text.len; i++) {
-        const char *digit = text.ptr[i] == '\0' ? NULL : strchr(digits, text.ptr[i]);
-        if (digit == NULL || value >> 58 != 0) /* the sign bit must stay clear */
+        uint8_t digit = worth[(unsigned char)text.ptr[i]];
+        if (digit == 0 || value >> 58 != 0) /* the sign bit must stay clear */
             return false;
-        value = value << 5 | (uint64_t)(digit - digits);
+        value = value << 5 | (uint64_t)(digit - 1);
     }
     *ret_value = value;
     return true;
 }
 
+static bool read_id(struct str text, struct str prefix, uint64_t *ret_id)
+{
+    return text.len == prefix.len + ID_DIGITS && str_starts(text, prefix) &&
+           read_digits(str_from(text, prefix.len), ret_id);
+}
+
 enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct err *err)
 {
-    struct str want = str_c(prefix);
-    if (str_starts(text, want) && text.len == want.len + ID_DIGITS &&
-        read_digits(str_from(text, want.len), ret_id))
+    if (read_id(text, str_c(prefix), ret_id))
         return RC_OK;
     return err_set(err, RC_INVALID, "'%.*s' is not an id: expected %s and %d digits",
                    text.len > 64 ? 64 : (int)text.len, text.ptr, prefix, ID_DIGITS);
@@ -87,11 +102,13 @@ enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct e
 
 bool id_is_any(struct str text)
 {
-    static const char *const prefixes[] = {ID_JOB,   ID_EXEC,      ID_WORKER,   ID_KEY,
-                                           ID_ALERT, ID_OPERATION, ID_SLA_EVENT};
+    static const struct str prefixes[] = {
+        STR_INIT(ID_JOB),   STR_INIT(ID_EXEC),      STR_INIT(ID_WORKER),    STR_INIT(ID_KEY),
+        STR_INIT(ID_ALERT), STR_INIT(ID_OPERATION), STR_INIT(ID_SLA_EVENT),
+    };
     uint64_t ignored;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (id_parse(text, prefixes[i], &ignored, NULL) == RC_OK)
+        if (read_id(text, prefixes[i], &ignored))
             return true;
     }
     return false;

@@ -153,12 +153,25 @@ struct match {
     bool by_name; /* the first of them is a name for sure */
 };
 
+/* Whether the path begins as the pattern does before its first {}. Every request looks at every row, so most rows
+ * end here. */
+static bool begins(struct str pattern, struct str path)
+{
+    for (size_t i = 0; i < pattern.len && pattern.ptr[i] != '{'; i++) {
+        if (i == path.len || path.ptr[i] != pattern.ptr[i])
+            return false;
+    }
+    return true;
+}
+
 /* In place of the id of a job there may be by-name/NAME. */
 static bool matches(struct str pattern, struct str path, struct match *ret_match)
 {
     size_t count = 0;
     struct str before = {0};
     *ret_match = (struct match){0};
+    if (!begins(pattern, path))
+        return false;
     while (pattern.len > 0 && path.len > 0) {
         struct str want = next_part(&pattern);
         struct str part = next_part(&path);
