@@ -51,7 +51,7 @@ char *arena_bytes(struct arena *a, size_t bytes)
     return ptr;
 }
 
-void *arena_alloc(struct arena *a, size_t bytes)
+void *arena_room(struct arena *a, size_t bytes)
 {
     size_t skip = (size_t)(-(uintptr_t)a->next & (alignof(max_align_t) - 1));
     if (a->head != NULL && a->left >= skip) {
@@ -60,17 +60,30 @@ void *arena_alloc(struct arena *a, size_t bytes)
     } else {
         a->left = 0; /* the next block starts aligned */
     }
-    void *ptr = arena_bytes(a, bytes);
-    memset(ptr, 0, bytes);
-    return ptr;
+    return arena_bytes(a, bytes);
 }
 
-void *arena_array(struct arena *a, size_t size, size_t count)
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    return memset(arena_room(a, bytes), 0, bytes);
+}
+
+static size_t product(size_t size, size_t count)
 {
     size_t bytes;
     if (__builtin_mul_overflow(size, count, &bytes))
         abort();
-    return arena_alloc(a, bytes);
+    return bytes;
+}
+
+void *arena_array(struct arena *a, size_t size, size_t count)
+{
+    return arena_alloc(a, product(size, count));
+}
+
+void *arena_array_room(struct arena *a, size_t size, size_t count)
+{
+    return arena_room(a, product(size, count));
 }
 
 void arena_reset(struct arena *a)

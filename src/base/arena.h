@@ -22,6 +22,8 @@ void arena_free(struct arena *a); /* also usable as CLEANUP(arena_free) */
 
 /* Zeroed memory, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t bytes);
+/* Uninitialised, aligned for any type: for what is written whole. */
+void *arena_room(struct arena *a, size_t bytes);
 /* Uninitialised, byte-aligned: for text. */
 char *arena_bytes(struct arena *a, size_t bytes);
 /* A copy with a NUL behind it that len does not count. */
@@ -32,6 +34,9 @@ struct str arena_printf(struct arena *a, const char *format, ...)
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_array((arena), sizeof(type), (count)))
+#define ARENA_ROOM(arena, type, count) ((type *)arena_array_room((arena), sizeof(type), (count)))
 
 /* count * size bytes, zeroed; aborts when that overflows. */
 void *arena_array(struct arena *a, size_t size, size_t count);
+/* The same, uninitialised. */
+void *arena_array_room(struct arena *a, size_t size, size_t count);

@@ -263,7 +263,7 @@ static struct room make_room(struct engine *e, struct delta *d)
     for (size_t i = 0; i < e->turn.touched.len; i++)
         counts[e->turn.touched.items[i]->thing] += e->turn.touched.items[i]->durable;
 #define MAKE_ROOM(thing, many, type)                                                               \
-    d->many = room.many = ARENA_ARRAY(e->turn.arena, type, counts[thing]);
+    d->many = room.many = ARENA_ROOM(e->turn.arena, type, counts[thing]);
     TOUCHED_PARTS(MAKE_ROOM)
     return room;
 }

@@ -169,9 +169,9 @@ static bool matches(struct str pattern, struct str path, struct match *ret_match
 {
     size_t count = 0;
     struct str before = {0};
-    *ret_match = (struct match){0};
     if (!begins(pattern, path))
         return false;
+    *ret_match = (struct match){0};
     while (pattern.len > 0 && path.len > 0) {
         struct str want = next_part(&pattern);
         struct str part = next_part(&path);

@@ -1,5 +1,6 @@
 #include "job/record/delta_ids.h"
 #include "job/record/record_fields.h"
+#include "store/sqlite/bind.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
@@ -39,12 +40,17 @@ static bool bind_document(struct stmt *stmt, const struct job_rec *job)
     return apart;
 }
 
+static ALWAYS_INLINE void bind_job(struct stmt *stmt, const struct job_rec *job, struct str step,
+                                   unsigned groups)
+{
+    JOB_ROW_FIELDS(BIND, job)
+}
+
 static enum rc insert_job(struct db *db, const struct job_change *change, struct err *err)
 {
     const struct job_rec *job = &change->job;
     struct stmt stmt = db_stmt(db, SQL_INSERT_JOB);
-    stmt_record(&stmt, &job_row_fields, FIELD_HEAD, job);
-    stmt_text(&stmt, change->step);
+    bind_job(&stmt, job, change->step, FIELD_HEAD | FIELD_TRAIL);
     bool apart = bind_document(&stmt, job);
     bind_indexed(&stmt, job);
     TRY(stmt_done(&stmt, err));
@@ -69,8 +75,7 @@ static enum rc update_job(struct db *db, const struct job_change *change, struct
 {
     const struct job_rec *job = &change->job;
     struct stmt stmt = db_stmt(db, SQL_UPDATE_JOB);
-    stmt_record(&stmt, &job_row_fields, FIELD_PROGRESS | FIELD_END, job);
-    stmt_text(&stmt, change->step);
+    bind_job(&stmt, job, change->step, FIELD_PROGRESS | FIELD_END | FIELD_TRAIL);
     stmt_u64(&stmt, job->id);
     TRY(stmt_on_one(&stmt, "job", job->id, err));
     return change->redefined ? redefine_job(db, job, err) : RC_OK;

@@ -1,30 +1,13 @@
 /* commit_exec.c - executions and attempts of a delta. */
-#include "job/record/record_fields.h"
+#include "store/sqlite/bind.h"
 #include "store/sqlite/sqlite.h"
 #include "store/usage_text.h"
 
 #include <stdlib.h>
 
-/* The fields of these groups, as stmt_record binds them, in straight-line code, since every
- * execution is written three times in its life; with a step in place of the trail. */
-#define BIND(exec, member, column, group, ...) BIND_OF(exec->member, FIELD_##group, __VA_ARGS__)
-#define BIND_OF(member, in, kind, min, max, usual)                                                 \
-    if (((in)&groups) == 0)                                                                        \
-        ;                                                                                          \
-    else if (((in)&FIELD_NULLED) != 0 && FIELD_IS_USUAL(kind)(member, usual))                      \
-        stmt_null(stmt);                                                                           \
-    else                                                                                           \
-        BIND_##kind(member, in);
-#define BIND_FIELD_U64(member, in) stmt_u64(stmt, member)
-#define BIND_FIELD_I64(member, in) stmt_i64(stmt, member)
-#define BIND_FIELD_U32(member, in) stmt_i64(stmt, member)
-#define BIND_FIELD_I32(member, in) stmt_i64(stmt, member)
-#define BIND_FIELD_ENUM(member, in) stmt_i64(stmt, member)
-#define BIND_FIELD_BOOL(member, in) stmt_i64(stmt, member)
-#define BIND_FIELD_TEXT(member, in) stmt_text(stmt, ((in)&FIELD_TRAIL) != 0 ? step : member)
-
-static void bind_exec(struct stmt *stmt, const struct exec_rec *exec, struct str step,
-                      unsigned groups)
+/* Every execution is written three times in its life. */
+static ALWAYS_INLINE void bind_exec(struct stmt *stmt, const struct exec_rec *exec, struct str step,
+                                    unsigned groups)
 {
     EXEC_FIELDS(BIND, exec)
 }
