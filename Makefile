@@ -12,6 +12,7 @@
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
 #   make format     mends the layout                make docs        tables that the program prints
 #   make install PREFIX=/usr/local                  make clean
+#   make WEB=no     leaves the dashboard out, and needs no node
 #
 # Every compiler and every variant has an object directory of its own (build/gcc, build/clang,
 # build/gcc-san ...), so switching between them rebuilds nothing. `make V=1` shows the commands.
@@ -130,7 +131,7 @@ STATEMENTS := $(SQL_STORES:%=$(B)/gen/store/%/statements)
 MIGRATIONS := $(sort $(dir $(wildcard src/store/*/migrations*/*.sql)))
 GEN := $(STATEMENTS:%=%.c) \
        $(patsubst src/%,$(B)/gen/%migrations.c,$(MIGRATIONS)) \
-       $(patsubst src/%.json,$(B)/gen/%.c,$(wildcard src/web/openapi.json))
+       $(patsubst src/%.json,$(B)/gen/%.c,$(wildcard src/web/openapi.json)) $(B)/gen/web/assets.c
 
 OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 # With planted bugs nothing is built but what the simulator needs, so no program can carry them.
@@ -164,7 +165,7 @@ link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(
 
 .PHONY: build check check-pg check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night chaos \
         tidy tidy-deep docs format install \
-        clean test tests
+        clean test tests always web-types web-dev
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -221,6 +222,44 @@ $(B)/gen/store/%/migrations.c: src/store/% $$(wildcard src/store/$$*/*.sql) scri
 
 $(B)/gen/web/openapi.c: src/web/openapi.json scripts/embed
 	$(Q)mkdir -p $(@D) && scripts/embed $< openapi_json > $@
+
+# ---- the dashboard
+
+# One bundle for all compilers and variants. Packages are fetched when the lock changes, into build/npm what
+# it is made of, and into build/npm-test what checks it besides.
+WEB_SRCS := $(shell find src/web -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name index.html)
+WEB_LOCK := $(addprefix src/web/,package.json package-lock.json .npmrc)
+npm_ci = mkdir -p $(@D) && cp $(WEB_LOCK) $(@D) && { (cd $(@D) && npm ci $(1) --ignore-scripts --no-audit --no-fund \
+    >npm.log 2>&1) || { tail -20 $(@D)/npm.log; \
+    echo 'The packages of the dashboard could not be fetched. make WEB=no builds without it.' >&2; exit 1; }; } && touch $@
+
+build/npm/ok: $(WEB_LOCK)
+	$(call say,NPM,src/web)
+	$(Q)$(call npm_ci,--omit=dev)
+
+build/npm-test/ok: $(WEB_LOCK)
+	$(call say,NPM,'src/web for tests')
+	$(Q)$(call npm_ci)
+
+build/web/assets.c: build/npm/ok $(WEB_SRCS) src/web/tools/build.mjs src/web/tools/packages.mjs src/web/tsconfig.json
+	$(call say,WEB,src/web)
+	$(Q)node src/web/tools/build.mjs
+
+build/web/none.c:
+	$(Q)mkdir -p $(@D) && printf '#include "web/assets.h"\nconst struct web_asset web_assets[1];\n%s' \
+	    'const size_t web_asset_count = 0;' > $@
+
+# Looked at each time, since WEB may be another than last time; the copy stays as it is while they are equal.
+$(B)/gen/web/assets.c: $(if $(filter no,$(WEB)),build/web/none.c,build/web/assets.c) always
+	$(Q)mkdir -p $(@D) && { cmp -s $< $@ || cp $< $@; }
+
+# Types of TypeScript; those of the API are made from openapi.json.
+web-types: build/npm-test/ok
+	$(Q)node src/web/tools/types.mjs && build/npm-test/node_modules/.bin/tsc --noEmit -p src/web
+
+# Live reload against a running server: see src/web/README.md.
+web-dev: build/npm/ok
+	$(Q)node src/web/tools/dev.mjs
 
 # ---- tests
 
@@ -319,7 +358,7 @@ chaos: build
 night:
 	$(Q)scripts/night $(STEPS)
 
-tidy:
+tidy: $(if $(filter no,$(WEB)),,web-types)
 	$(Q)scripts/tidy
 
 # The tables of docs/ that the program prints.

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "server/command.h"
 #include "server/docs.h"
+#include "web/pages.h"
 #include "worker/command.h"
 
 #include <string.h>
@@ -12,11 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+static int server(int argc, char **argv);
 static int help(int argc, char **argv);
 static int docs(int argc, char **argv);
 
 static const struct command commands[] = {
-    {"server", server_command, "run a server, with a worker inside"},
+    {"server", server, "run a server, with a worker inside"},
     {"worker", worker_command, "run work that a server gives out"},
     {"submit", submit_command, "submit a job"},
     {"jobs", jobs_command, "list jobs"},
@@ -58,6 +60,11 @@ static const struct command commands[] = {
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static int server(int argc, char **argv)
+{
+    return server_command(argc, argv, web_answer);
+}
 
 static int help(int argc, char **argv)
 {

@@ -13,7 +13,7 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-int server_command(int argc, char **argv)
+int server_command(int argc, char **argv, server_pages *pages)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct server_options options;
@@ -25,6 +25,7 @@ int server_command(int argc, char **argv)
         return usage_refuse(&server_opts, &err);
     if (help)
         return usage_help(&server_opts, settings_help);
+    options.pages = pages;
     log_set_who("server");
     log_set_level((enum log_level)options.log_level);
     guard_warn_of_root();

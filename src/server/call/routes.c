@@ -29,6 +29,13 @@ static void refuse_method(struct request *r, struct str allow)
                           });
 }
 
+/* A path that no route has may be a page for browsers. */
+static bool is_page(struct request *r)
+{
+    server_pages *pages = r->server->options->pages;
+    return pages != NULL && pages(r->http);
+}
+
 /* No route: the path is not known, or is, but not with this method. */
 static void refuse_route(struct request *r, struct str allow)
 {
@@ -38,11 +45,11 @@ static void refuse_route(struct request *r, struct str allow)
         answer_allowed(r, STR("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"));
     else if (allow.len == 0 && route_is_promised(r->http->path))
         request_problem(r, 501, "%.*s " LATER_WORDS, STR_ARG(path));
-    else if (allow.len == 0)
+    else if (allow.len == 0 && !is_page(r))
         request_problem(r, 404, "there is nothing at %.*s", STR_ARG(path));
-    else if (options)
+    else if (allow.len > 0 && options)
         answer_allowed(r, allow);
-    else
+    else if (allow.len > 0)
         refuse_method(r, allow);
 }
 

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/opts.h"
 #include "engine/core/engine.h"
+#include "server/config/pages.h"
 #include "store/store.h" /* enum durability */
 
 #include <stdbool.h>
@@ -82,6 +83,8 @@ struct server_options {
     const char *store_url;   /* of PostgreSQL: it may hold a password, so nobody prints it */
     const char *listen_host; /* without brackets */
     uint16_t listen_port;
+
+    server_pages *pages; /* handed over by the program; NULL: there are none */
 };
 
 /* Looks a variable up; NULL when it is not set. getenv in the real program. */

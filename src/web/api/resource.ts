@@ -1,0 +1,170 @@
+// What was read from the API, kept by its address: a page that is opened again shows at once what is known,
+// while it is being read anew. Nothing known is ever replaced by a spinner; it is dated instead.
+import { Signal, signal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { Query, printQuery } from '../base/query'
+import { onReset, watch, Wants } from '../live/live'
+import { api } from './client'
+import { Problem, problemOf } from './problem'
+
+export interface Held<T> {
+    data: T | null
+    /** Of the newest attempt; data is then older than that. */
+    problem: Problem | null
+    /** When data was read, by the browser's clock. */
+    at: number | null
+    loading: boolean
+}
+
+export interface Loaded<T> extends Held<T> {
+    /** Data is that of the address before, shown until the new one has come (option `keep`). */
+    isPrevious: boolean
+    reload: () => Promise<void>
+    /** Puts in what an answer to a change told, or what it will be. */
+    set: (data: T) => void
+}
+
+export interface ResourceOptions {
+    /** Read again every so many milliseconds while somebody looks. */
+    every?: number
+    /** Read again when one of these changes (live/live.ts). */
+    on?: Wants
+    /** Show what was there under another address until this one has come. */
+    keep?: boolean
+}
+
+const RESOURCES_MAX = 200
+const FRESH_MS = 1000
+const COALESCE_MS = 400
+
+class Resource<T> {
+    readonly held: Signal<Held<T>> = signal({ data: null, problem: null, at: null, loading: false })
+    users = 0
+    private running: Promise<void> | null = null
+    private again = false
+
+    constructor(private readonly path: string, private readonly query: Query) {}
+
+    /** One at a time; asked for while it runs, it runs once more. */
+    load(): Promise<void> {
+        if (this.running) {
+            this.again = true
+            return this.running
+        }
+        this.running = this.read().finally(() => {
+            this.running = null
+            if (this.again && this.users > 0) {
+                this.again = false
+                void this.load()
+            }
+        })
+        return this.running
+    }
+
+    private async read(): Promise<void> {
+        this.held.value = { ...this.held.value, loading: true }
+        try {
+            const data = await api.get<T>(this.path, { query: this.query })
+            this.held.value = { data, problem: null, at: Date.now(), loading: false }
+        } catch (why) {
+            this.held.value = { ...this.held.value, problem: problemOf(why), loading: false }
+        }
+    }
+}
+
+const resources = new Map<string, Resource<unknown>>()
+
+function find<T>(path: string, query: Query): Resource<T> {
+    const key = path + printQuery(query)
+    const found = resources.get(key) ?? new Resource<unknown>(path, query)
+    resources.delete(key) // the one used last stands last
+    resources.set(key, found)
+    for (const [name, one] of resources) {
+        if (resources.size <= RESOURCES_MAX)
+            break
+        if (one.users === 0)
+            resources.delete(name)
+    }
+    return found as Resource<T>
+}
+
+export function forgetResources(): void {
+    for (const [name, one] of resources) {
+        one.held.value = { data: null, problem: null, at: null, loading: false }
+        if (one.users === 0)
+            resources.delete(name)
+    }
+}
+
+/** Reads again what is shown and begins so: after a change that touches "/jobs", say. */
+export function reloadAll(prefix: string): void {
+    for (const [name, one] of resources) {
+        if (!name.startsWith(prefix))
+            continue
+        if (one.users > 0)
+            void one.load()
+        else
+            one.held.value = { ...one.held.value, at: null }
+    }
+}
+
+const nothing = signal<Held<never>>({ data: null, problem: null, at: null, loading: false })
+
+/** What GET path?query answers. A path of null reads nothing. */
+export function useResource<T>(path: string | null, query: Query = {}, options: ResourceOptions = {}): Loaded<T> {
+    const key = path === null ? null : path + printQuery(query)
+    const resource = useMemo(() => path === null ? null : find<T>(path, query), [key])
+    const before = useRef<T | null>(null)
+    const wants = JSON.stringify(options.on ?? null)
+
+    useEffect(() => {
+        if (!resource)
+            return undefined
+        resource.users++
+        const load = () => void resource.load()
+        const { at } = resource.held.peek()
+        if (at === null || Date.now() - at > FRESH_MS)
+            load()
+        let soon: ReturnType<typeof setTimeout> | undefined
+        const changed = () => {
+            soon ??= setTimeout(() => {
+                soon = undefined
+                load()
+            }, COALESCE_MS)
+        }
+        const timer = options.every && setInterval(() => {
+            if (document.visibilityState === 'visible')
+                load()
+        }, options.every)
+        const seen = () => {
+            if (document.visibilityState === 'visible')
+                load()
+        }
+        const ends = [onReset(load), options.on ? watch(options.on, changed) : () => {}]
+        if (options.every)
+            document.addEventListener('visibilitychange', seen)
+        return () => {
+            resource.users--
+            clearTimeout(soon)
+            if (timer)
+                clearInterval(timer)
+            document.removeEventListener('visibilitychange', seen)
+            ends.forEach(end => end())
+        }
+    }, [resource, options.every, wants])
+
+    const held = (resource ? resource.held : nothing as unknown as Signal<Held<T>>).value
+    if (held.data !== null)
+        before.current = held.data
+    const isPrevious = held.data === null && !!options.keep && before.current !== null
+    return {
+        ...held,
+        data: isPrevious ? before.current : held.data,
+        isPrevious,
+        reload: () => resource ? resource.load() : Promise.resolve(),
+        set: data => {
+            if (resource)
+                resource.held.value = { data, problem: null, at: Date.now(), loading: false }
+        },
+    }
+}

@@ -1,0 +1,65 @@
+// Addresses: where one is, and how to get elsewhere. Filters live in the query, so that an address told to
+// somebody shows the same. Links are plain <a href>; a click on one of ours loads nothing.
+import { computed, signal } from '@preact/signals'
+import { Query, printQuery } from './query'
+
+interface Address { path: string, search: string, hash: string }
+
+const here = (): Address => ({ path: location.pathname, search: location.search, hash: location.hash })
+export const address = signal<Address>(here())
+export const query = computed(() => new URLSearchParams(address.value.search))
+
+const scrolls = new Map<number, number>() // of each entry of the history, how far down it was
+let entry = 0
+
+const main = () => document.getElementById('main')
+
+function enter(url: string, replace: boolean): void {
+    scrolls.set(entry, main()?.scrollTop ?? 0)
+    if (replace)
+        history.replaceState({ entry }, '', url)
+    else
+        history.pushState({ entry: ++entry }, '', url)
+    const before = address.value.path
+    address.value = here()
+    if (!replace && before !== address.value.path)
+        main()?.scrollTo(0, 0)
+}
+
+/** To another page, or the same with other filters. */
+export function go(url: string, { replace = false } = {}): void {
+    if (url !== location.pathname + location.search + location.hash)
+        enter(url, replace)
+}
+
+/** Sets parameters of this address and leaves the others; null, '' and [] take one away. */
+export function setQuery(patch: Query, { replace = false } = {}): void {
+    const query: Query = {}
+    for (const name of new Set(new URLSearchParams(address.value.search).keys()))
+        query[name] = new URLSearchParams(address.value.search).getAll(name)
+    go(address.value.path + printQuery({ ...query, ...patch }) + address.value.hash, { replace })
+}
+
+/** Once, at the beginning. */
+export function startRouter(): void {
+    history.scrollRestoration = 'manual'
+    entry = history.state?.entry ?? 0
+    history.replaceState({ entry }, '')
+    addEventListener('popstate', event => {
+        scrolls.set(entry, main()?.scrollTop ?? 0)
+        entry = event.state?.entry ?? 0
+        address.value = here()
+        requestAnimationFrame(() => main()?.scrollTo(0, scrolls.get(entry) ?? 0))
+    })
+    document.addEventListener('click', event => {
+        const link = (event.target as Element).closest?.('a')
+        if (!link || event.defaultPrevented || event.button !== 0 || link.target || link.hasAttribute('download') ||
+            event.metaKey || event.ctrlKey || event.shiftKey || event.altKey ||
+            link.origin !== location.origin || /^\/(api|assets)\/|^\/openapi\.json$/.test(link.pathname))
+            return
+        if (link.getAttribute('href')?.startsWith('#'))
+            return
+        event.preventDefault()
+        go(link.pathname + link.search + link.hash)
+    })
+}

@@ -1,0 +1,169 @@
+// One stream for all tabs of a browser. The tab that holds the lock reads it and tells the others; when that
+// one is closed, the next in line takes over. A browser without locks (plain HTTP to another machine has
+// none) gives every tab a stream of its own.
+import { Query } from '../base/query'
+import { Stream, StreamEvent } from './stream'
+
+/** What a tab wants to hear of besides the ticks: names of a parameter, each with its values. */
+export type Filters = { job?: string[], execution?: string[], queue?: string[] }
+
+export interface Ears {
+    onEvent: (event: StreamEvent) => void
+    onOpen: () => void
+    onAway: (why: string) => void
+}
+
+type Message =
+    | { kind: 'wants', tab: string, filters: Filters }
+    | { kind: 'bye', tab: string }
+    | { kind: 'who' } // a new reader asks what the others want
+    | { kind: 'restart' }
+    | { kind: 'event', event: StreamEvent }
+    | { kind: 'open' }
+    | { kind: 'away', why: string }
+    | { kind: 'alive' }
+
+const LOCK = 'belfry-live'
+const REPEAT_MS = 20_000 // each tab says again what it wants, …
+const FORGET_MS = 180_000 // … and one that has said nothing for so long is gone; hidden ones are slow
+const ALIVE_MS = 5000
+const DEAD_MS = 20_000 // a reader that says nothing for so long is replaced by a tab that somebody looks at
+const SETTLE_MS = 150 // several parts of a page want something at once
+export const FILTERS_MAX = 100 // of the server
+
+const merge = (all: Iterable<Filters>): Query => {
+    const query: Record<string, string | string[]> = { view: 'summary' }
+    let room = FILTERS_MAX
+    for (const name of ['job', 'execution', 'queue'] as const) {
+        const values = new Set<string>()
+        for (const filters of all)
+            filters[name]?.forEach(value => values.add(value))
+        query[name] = [...values].slice(0, room).sort()
+        room -= query[name].length
+    }
+    return query
+}
+
+export class Share {
+    private readonly tab = Math.random().toString(36).slice(2)
+    private readonly channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(LOCK) : null
+    private readonly locks = globalThis.navigator?.locks
+    private readonly others = new Map<string, { filters: Filters, at: number }>()
+    private mine: Filters = {}
+    private stream: Stream | null = null
+    private query = ''
+    private settle: ReturnType<typeof setTimeout> | undefined
+    private heardAt = Date.now()
+
+    constructor(private readonly ears: Ears) {
+        if (!this.locks || !this.channel) {
+            this.lead()
+            return
+        }
+        this.channel.onmessage = message => this.hear(message.data as Message)
+        this.queue(false)
+        setInterval(() => this.repeat(), REPEAT_MS)
+        setInterval(() => this.stream ? this.say({ kind: 'alive' }) : this.doubt(), ALIVE_MS)
+        addEventListener('pagehide', () => this.say({ kind: 'bye', tab: this.tab }))
+    }
+
+    want(filters: Filters): void {
+        this.mine = filters
+        this.say({ kind: 'wants', tab: this.tab, filters })
+        this.changed()
+    }
+
+    /** Whoever reads begins anew: somebody has signed in. */
+    restart(): void {
+        this.say({ kind: 'restart' })
+        this.stream?.restart()
+    }
+
+    /** Resolves never while it leads; losing the lock to a tab that doubted this one ends it. */
+    private queue(steal: boolean): void {
+        void this.locks.request(LOCK, steal ? { steal } : {}, () => {
+            this.lead()
+            return new Promise(() => {})
+        }).catch(() => {
+            this.stream?.close()
+            this.stream = null
+            this.queue(false)
+        })
+    }
+
+    private lead(): void {
+        this.query = JSON.stringify(this.wanted())
+        this.stream = new Stream(this.wanted(), {
+            onEvent: event => this.tell({ kind: 'event', event }),
+            onOpen: () => this.tell({ kind: 'open' }),
+            onAway: why => this.tell({ kind: 'away', why }),
+        })
+        this.say({ kind: 'who' })
+    }
+
+    private wanted(): Query {
+        for (const [tab, { at }] of this.others) {
+            if (Date.now() - at > FORGET_MS)
+                this.others.delete(tab)
+        }
+        return merge([this.mine, ...[...this.others.values()].map(other => other.filters)])
+    }
+
+    private changed(): void {
+        clearTimeout(this.settle)
+        this.settle = setTimeout(() => {
+            const query = this.wanted()
+            const text = JSON.stringify(query)
+            if (this.stream && text !== this.query) {
+                this.query = text
+                this.stream.change(query)
+            }
+        }, SETTLE_MS)
+    }
+
+    private say(message: Message): void {
+        this.channel?.postMessage(message)
+    }
+
+    private tell(message: Message): void {
+        this.say(message)
+        this.deliver(message)
+    }
+
+    private repeat(): void {
+        this.say({ kind: 'wants', tab: this.tab, filters: this.mine })
+        this.changed()
+    }
+
+    private doubt(): void {
+        if (Date.now() - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
+            return
+        this.heardAt = Date.now()
+        this.queue(true)
+    }
+
+    private hear(message: Message): void {
+        this.heardAt = Date.now()
+        if (message.kind === 'wants') {
+            this.others.set(message.tab, { filters: message.filters, at: Date.now() })
+            this.changed()
+        } else if (message.kind === 'bye') {
+            this.others.delete(message.tab)
+            this.changed()
+        } else if (message.kind === 'who')
+            this.say({ kind: 'wants', tab: this.tab, filters: this.mine })
+        else if (message.kind === 'restart')
+            this.stream?.restart()
+        else
+            this.deliver(message)
+    }
+
+    private deliver(message: Message): void {
+        if (message.kind === 'event')
+            this.ears.onEvent(message.event)
+        else if (message.kind === 'open')
+            this.ears.onOpen()
+        else if (message.kind === 'away')
+            this.ears.onAway(message.why)
+    }
+}

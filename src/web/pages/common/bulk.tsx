@@ -1,0 +1,94 @@
+// One action on many things: counted first, confirmed with the number, carried out by the servers as an operation
+// whose progress is shown, with what was refused and why.
+import './bulk.css'
+import { useEffect, useState } from 'preact/hooks'
+import type { ActionCount, Operation } from 'openapi'
+import { api, newKey } from '../../api/client'
+import { problemOf } from '../../api/problem'
+import { reloadAll, useResource } from '../../api/resource'
+import { count, number } from '../../base/format'
+import { Query } from '../../base/query'
+import { confirm } from '../../parts/ask/confirm'
+import { toast } from '../../parts/ask/toast'
+
+export interface Deed {
+    action: string // of the call
+    verb: string // "Pause"
+    done: string // "paused"
+    danger?: boolean
+    /** What follows, in the question. */
+    meaning: string
+}
+
+/** `ids`, or what fits the filter; a filter that restricts nothing means all. */
+export interface Targets { ids?: string[], filter?: Query }
+
+function bodyOf(deed: Deed, { ids, filter }: Targets): Record<string, unknown> {
+    if (ids)
+        return { action: deed.action, ids }
+    const isAll = Object.keys(filter ?? {}).length === 0
+    return isAll ? { action: deed.action, all: true } : { action: deed.action, filter }
+}
+
+/** Asks, and begins. Null when it was not wanted, or refused: that has been told then. */
+export async function begin(path: string, thing: string, deed: Deed, targets: Targets): Promise<Operation | null> {
+    const body = bodyOf(deed, targets)
+    try {
+        const fit = await api.post<ActionCount>(path, { ...body, dry_run: true })
+        const many = `${fit.at_least ? 'at least ' : ''}${count(fit.count, thing)}`
+        if (fit.count === 0) {
+            toast(`There is no ${thing} that this would change.`)
+            return null
+        }
+        const yes = await confirm({
+            title: `${deed.verb} ${many}?`, text: <p>{deed.meaning}</p>, action: `${deed.verb} ${many}`,
+            danger: deed.danger,
+        })
+        return yes ? await api.post<Operation>(path, body, { idempotencyKey: newKey() }) : null
+    } catch (why) {
+        const problem = problemOf(why)
+        toast(`${problem.detail}${problem.requestId ? ` (request ${problem.requestId})` : ''}`, { kind: 'bad' })
+        return null
+    }
+}
+
+/** How far it has come, until it is closed. `touches` begins the paths of what it changes. */
+export function Progress({ operation, deed, touches, onClose }: {
+    operation: Operation, deed: Deed, touches: string, onClose: () => void,
+}) {
+    const [over, setOver] = useState(false)
+    const { data, problem, set } = useResource<Operation>(`/operations/${operation.operation_id}`, {},
+        { every: over ? undefined : 700 })
+    const now = data ?? operation
+    useEffect(() => {
+        if (now.status !== 'running') {
+            setOver(true)
+            reloadAll(touches)
+        }
+    }, [now.status])
+    const stop = () => void api.post<Operation>(`/operations/${operation.operation_id}/cancel`).then(set,
+        why => toast(problemOf(why).detail, { kind: 'bad' }))
+    const all = now.total ?? now.ids ?? null
+    return (
+        <section class="bulk panel" aria-label="Operation">
+            <div class="row spread">
+                <strong role="status">
+                    {number(now.done)}{all !== null && ` of ${number(all)}`} {deed.done}
+                    {now.refused > 0 && `, ${number(now.refused)} refused`}
+                    {now.status === 'cancelled' && '; stopped'}
+                </strong>
+                <span class="row">
+                    {now.status === 'running' && <button class="button" type="button" onClick={stop}>Stop here</button>}
+                    <button class="button plain" type="button" onClick={onClose}>
+                        {now.status === 'running' ? 'Hide' : 'Close'}</button>
+                </span>
+            </div>
+            {all !== null && now.status === 'running' &&
+                <progress aria-label="Progress" max={Math.max(all, 1)} value={now.done + now.refused} />}
+            {problem && <p class="soft">{problem.detail}</p>}
+            {now.refusals.length > 0 && <ul class="bulk-refusals">
+                {now.refusals.map(refusal => <li key={refusal.id}><code>{refusal.id}</code> {refusal.detail}</li>)}
+            </ul>}
+        </section>
+    )
+}

@@ -1,0 +1,58 @@
+// The columns of the list of jobs, and which of them one has chosen.
+import { signal } from '@preact/signals'
+import type { JobSummary } from 'openapi'
+import { commandText, duration } from '../../base/format'
+import { recall, remember } from '../../base/keep'
+import type { Column } from '../../parts/list/table'
+import { Dots } from '../../parts/show/dots'
+import { Id } from '../../parts/show/id'
+import { Status } from '../../parts/show/status'
+import { Time } from '../../parts/show/time'
+
+/** What the list asks for; `last_outcomes` comes only when it is named. */
+export const FIELDS = 'job_id,name,status,phase,queue,priority,owner,team,created_at,next_run_at,schedule,' +
+    'schedule_text,command,handler,last_outcomes'
+
+export const zoneOf = (job: JobSummary): string | null =>
+    (job.schedule as { timezone?: string } | undefined)?.timezone ?? null
+
+const work = (job: JobSummary) => job.handler ? `handler ${job.handler}` : commandText(job.command)
+
+const LastOutcomes = ({ job }: { job: JobSummary }) => (
+    <Dots dots={[...job.last_outcomes ?? []].reverse().map(one => ({
+        key: one.execution_id, state: one.status, href: `/executions/${one.execution_id}`,
+        title: one.duration_ms === null ? undefined : duration(one.duration_ms),
+    }))} />
+)
+
+export const columns: Column<JobSummary>[] = [
+    {
+        key: 'name', name: 'Name', card: 'title',
+        cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1}>{job.name ?? work(job)}</a>,
+    },
+    { key: 'phase', name: 'State', width: '110px', card: 'state', cell: job => <Status state={job.phase} /> },
+    { key: 'outcomes', name: 'Last runs', width: '172px', card: 'note', cell: job => <LastOutcomes job={job} /> },
+    {
+        key: 'next', name: 'Next run', width: '150px', card: 'time',
+        cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
+    },
+    { key: 'schedule', name: 'Schedule', width: '20%', cell: job => job.schedule_text ?? <span class="soft">once</span> },
+    { key: 'queue', name: 'Queue', width: '110px', cell: job => <a href={`/jobs?queue=${job.queue}`}>{job.queue}</a> },
+    { key: 'work', name: 'Work', width: '22%', cell: job => <code title={work(job)}>{work(job)}</code> },
+    { key: 'owner', name: 'Owner', width: '110px', cell: job => job.owner },
+    { key: 'team', name: 'Team', width: '110px', cell: job => job.team ?? '' },
+    { key: 'priority', name: 'Priority', width: '76px', align: 'end', cell: job => job.priority },
+    { key: 'created', name: 'Created', width: '150px', cell: job => <Time at={job.created_at} /> },
+    { key: 'id', name: 'Id', width: '130px', cell: job => <Id id={job.job_id} /> },
+]
+
+const usual = ['name', 'phase', 'outcomes', 'next', 'schedule', 'queue']
+export const chosen = signal<string[]>(recall('jobs.columns', usual))
+
+export function toggleColumn(key: string): void {
+    const on = chosen.value.includes(key)
+    chosen.value = on ? chosen.value.filter(one => one !== key) : [...chosen.value, key]
+    remember('jobs.columns', chosen.value)
+}
+
+export const shownColumns = () => columns.filter(column => column.key === 'name' || chosen.value.includes(column.key))

@@ -1,0 +1,134 @@
+// The list of jobs: filtered by the address, picked by hand or as a whole, and acted upon.
+import { useEffect, useState } from 'preact/hooks'
+import type { JobSummary, Operation } from 'openapi'
+import { usePages } from '../../api/pages'
+import { may } from '../../api/session'
+import { count, number } from '../../base/format'
+import { Query } from '../../base/query'
+import { go, query } from '../../base/router'
+import { Menu } from '../../parts/ask/menu'
+import { Filter, Filters, readFilters } from '../../parts/list/filters'
+import { Table } from '../../parts/list/table'
+import { Empty } from '../../parts/show/empty'
+import { OldData } from '../../parts/show/problem'
+import { begin, Deed, Progress } from '../common/bulk'
+import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
+import { Views } from './views'
+
+const filters: Filter[] = [
+    { name: 'name', label: 'Name', first: true, placeholder: 'Name begins with …' },
+    { name: 'status', label: 'Status', words: ['active', 'paused', 'completed', 'failed', 'cancelled'], many: true },
+    {
+        name: 'phase', label: 'Phase', many: true,
+        words: ['running', 'retrying', 'waiting', 'blocked', 'scheduled', 'active', 'paused'],
+    },
+    { name: 'queue', label: 'Queue', many: true },
+    { name: 'tag', label: 'Tag', placeholder: 'key:value', many: true },
+    { name: 'owner', label: 'Owner' },
+    { name: 'team', label: 'Team' },
+]
+
+const deeds: Deed[] = [
+    { action: 'pause', verb: 'Pause', done: 'paused', meaning: 'What runs goes on; nothing new starts until they are resumed.' },
+    { action: 'resume', verb: 'Resume', done: 'resumed', meaning: 'They run again, as their schedules say.' },
+    { action: 'trigger', verb: 'Trigger', done: 'triggered', meaning: 'Each runs once now, whatever its schedule says.' },
+    {
+        action: 'cancel', verb: 'Cancel', done: 'cancelled', danger: true,
+        meaning: 'What runs is stopped, and they never run again. This cannot be undone.',
+    },
+]
+
+const EVERY_MS = 5000
+
+/** As the call wants it: a name without a star is the beginning of one. */
+function asked(): Query {
+    const found: Query = readFilters(filters)
+    const name = query.value.get('name')
+    if (name)
+        found.name = name.includes('*') ? name : `${name}*`
+    return found
+}
+
+function usePicks(key: string) {
+    const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+    const [all, setAll] = useState(false)
+    const clear = () => {
+        setIds(new Set())
+        setAll(false)
+    }
+    useEffect(clear, [key])
+    return {
+        ids, all, setAll, clear,
+        toggle: (which: string[], on: boolean) => {
+            const next = new Set(ids)
+            which.forEach(id => on ? next.add(id) : next.delete(id))
+            setIds(next)
+            setAll(false)
+        },
+    }
+}
+
+export default function Jobs() {
+    const wanted = asked()
+    const list = usePages<JobSummary>('/jobs', 'jobs', { ...wanted, fields: FIELDS, limit: 100, count: true },
+        { every: EVERY_MS })
+    const picks = usePicks(JSON.stringify(wanted))
+    const [running, run] = useState<{ operation: Operation, deed: Deed } | null>(null)
+
+    const act = async (deed: Deed) => {
+        const operation = await begin('/jobs/actions', 'job', deed,
+            picks.all ? { filter: wanted } : { ids: [...picks.ids] })
+        if (operation) {
+            run({ operation, deed })
+            picks.clear()
+        }
+    }
+    const some = picks.ids.size > 0 || picks.all
+    const said = list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
+    const isFiltered = Object.keys(wanted).length > 0
+    const canAll = !('phase' in wanted) // actions know no phases
+    return (
+        <div class="stack">
+            <div class="row spread">
+                <h1 tabIndex={-1}>Jobs <span class="soft number">{said}</span></h1>
+                <span class="row">
+                    <Views />
+                    <Menu label="Columns" end items={columns.slice(1).map(column => ({
+                        name: column.name, chosen: chosen.value.includes(column.key),
+                        run: () => toggleColumn(column.key),
+                    }))} />
+                </span>
+            </div>
+            <Filters filters={filters} />
+            {some && may('POST', '/jobs/actions') && <div class="row" role="region" aria-label="Actions">
+                <strong>{picks.all ? `All that match${said && `, ${said}`}` : count(picks.ids.size, 'job')}</strong>
+                {!picks.all && canAll && (list.hasMore || picks.ids.size < list.rows.length) &&
+                    <button class="button plain" type="button" onClick={() => picks.setAll(true)}>
+                        Pick all that match</button>}
+                {deeds.map(deed => <button key={deed.action} class={`button${deed.danger ? ' danger' : ''}`}
+                    type="button" onClick={() => void act(deed)}>{deed.verb} …</button>)}
+                <button class="button plain" type="button" onClick={picks.clear}>Pick none</button>
+            </div>}
+            {running && <Progress key={running.operation.operation_id} {...running} touches="/jobs"
+                onClose={() => { run(null); list.reload() }} />}
+            <OldData problem={list.problem} at={list.at} retry={list.reload} />
+            {list.rows.length > 0
+                ? <Table label="Jobs" columns={shownColumns()} rows={list.rows} id={job => job.job_id}
+                    open={job => go(`/jobs/${job.job_id}`)} picks={picks} hasMore={list.hasMore}
+                    loading={list.loading} more={list.more}
+                    isOld={list.isPrevious || list.problem !== null} />
+                : list.at !== null && <Nothing isFiltered={isFiltered} />}
+        </div>
+    )
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+    return isFiltered
+        ? <Empty title="No job fits these filters.">
+            A name is matched from its beginning; <code>*</code> stands for any text.
+        </Empty>
+        : <Empty title="There are no jobs yet." command="belfry submit --name hello -- echo hello">
+            This runs a command once, now. The job appears here, with its run and what it printed. For one that comes
+            again, add <code>--cron "0 3 * * *"</code> or <code>--every 15m</code>.
+        </Empty>
+}

@@ -1,0 +1,59 @@
+// The last hour: how much begins and ends, and how long it takes to start.
+import { useMemo } from 'preact/hooks'
+import type { Series } from 'openapi'
+import { useResource } from '../../api/resource'
+import { compact, duration } from '../../base/format'
+import { parse } from '../../base/when'
+import { go } from '../../base/router'
+import { Chart } from '../../parts/show/chart'
+import { OldData } from '../../parts/show/problem'
+
+const EVERY_MS = 10_000
+
+export function useSeries(metric: string) {
+    return useResource<Series>('/series', { metric, since: '1h' }, { every: EVERY_MS })
+}
+
+const perMinute = (series: Series | null) =>
+    series?.points.map(point => point.value === null ? null : point.value * 60_000 / series.step_ms) ?? []
+const timesOf = (series: Series | null) => series?.points.map(point => parse(point.at) ?? 0) ?? []
+
+const around = (ms: number) => {
+    const from = new Date(ms - 60_000).toISOString()
+    go(`/executions?finished_after=${from}&finished_before=${new Date(ms + 60_000).toISOString()}`)
+}
+
+export function Rates() {
+    const completed = useSeries('completed')
+    const failed = useSeries('failed')
+    const started = useSeries('started')
+    const times = useMemo(() => timesOf(completed.data), [completed.data])
+    const lines = useMemo(() => [
+        { name: 'started', hue: 'busy', values: perMinute(started.data), dashed: true },
+        { name: 'completed', hue: 'good', values: perMinute(completed.data) },
+        { name: 'failed', hue: 'bad', values: perMinute(failed.data) },
+    ], [started.data, completed.data, failed.data])
+    return (
+        <div class="panel">
+            <OldData problem={completed.problem} at={completed.at} retry={completed.reload} />
+            <Chart title="Runs a minute" times={times} lines={lines} say={value => `${compact(value)}/min`}
+                onPick={around}>last hour</Chart>
+        </div>
+    )
+}
+
+export function StartLag() {
+    const p50 = useSeries('start_lag_p50')
+    const p99 = useSeries('start_lag_p99')
+    const times = useMemo(() => timesOf(p50.data), [p50.data])
+    const lines = useMemo(() => [
+        { name: 'half within', hue: 'busy', values: p50.data?.points.map(point => point.value) ?? [] },
+        { name: '99 % within', hue: 'hold', values: p99.data?.points.map(point => point.value) ?? [] },
+    ], [p50.data, p99.data])
+    return (
+        <div class="panel">
+            <OldData problem={p50.problem} at={p50.at} retry={p50.reload} />
+            <Chart title="From ready to started" times={times} lines={lines} say={duration}>last hour</Chart>
+        </div>
+    )
+}

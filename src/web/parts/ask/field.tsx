@@ -1,0 +1,57 @@
+// One field of a form: its name, the control, a hint, and what is wrong with it.
+import './field.css'
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface FieldProps {
+    name: string
+    hint?: ComponentChildren
+    /** In the server's words; `problem.errors` has it by the field's name. */
+    error?: string | null
+    value: string
+    onInput: (value: string) => void
+    kind?: 'text' | 'password' | 'number' | 'area' | 'datetime-local'
+    /** The value is one of these. */
+    choices?: { value: string, name: string }[]
+    mono?: boolean
+    required?: boolean
+    autofocus?: boolean
+    autocomplete?: string
+}
+
+export function Field(props: FieldProps) {
+    const { name, hint, error, value, onInput, kind = 'text', choices, mono } = props
+    const id = useId()
+    const shared = {
+        id, value, class: `field-control${mono ? ' mono' : ''}`, required: props.required,
+        'aria-invalid': !!error, 'aria-describedby': hint || error ? `${id}-more` : undefined,
+        onInput: (event: Event) => onInput((event.currentTarget as HTMLInputElement).value),
+    }
+    return (
+        <div class="field">
+            <label for={id}>{name}</label>
+            {choices ? <select {...shared}>
+                {choices.map(choice => <option key={choice.value} value={choice.value}>{choice.name}</option>)}
+            </select>
+                : kind === 'area' ? <textarea rows={6} spellcheck={false} {...shared} />
+                    : <input type={kind} spellcheck={false} autoFocus={props.autofocus}
+                        autocomplete={props.autocomplete ?? 'off'} {...shared} />}
+            {(hint || error) && <div id={`${id}-more`} class="small">
+                {error && <span class="field-error">{error} </span>}
+                {hint && <span class="soft">{hint}</span>}
+            </div>}
+        </div>
+    )
+}
+
+export function Check({ name, checked, onChange, label }: {
+    name: ComponentChildren, checked: boolean, onChange: (checked: boolean) => void, label?: string,
+}) {
+    return (
+        <label class="check">
+            <input type="checkbox" checked={checked} aria-label={label}
+                onChange={event => onChange(event.currentTarget.checked)} />
+            <span>{name}</span>
+        </label>
+    )
+}

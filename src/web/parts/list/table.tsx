@@ -1,0 +1,123 @@
+// A list of things: rows drawn as far as they are seen, pages fetched as one comes near their end, rows picked
+// by hand. On a phone each row is a card of two lines. Arrows move between rows, Enter opens, space picks.
+import './table.css'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { isPhone } from '../../base/choices'
+import { count as counted } from '../../base/format'
+import { useWindow } from './window'
+
+export interface Column<T> {
+    key: string
+    name: string
+    cell: (row: T) => ComponentChildren
+    /** Of CSS; columns without one share what is left. */
+    width?: string
+    align?: 'end'
+    /** Where it stands on a card: left or right, upper or lower line; absent: not there. */
+    card?: 'title' | 'state' | 'note' | 'time'
+}
+
+export interface Picks { ids: ReadonlySet<string>, toggle: (ids: string[], on: boolean) => void }
+
+export interface TableProps<T> {
+    label: string
+    columns: readonly Column<T>[]
+    rows: readonly T[]
+    id: (row: T) => string
+    /** What a row opens. */
+    open?: (row: T) => void
+    picks?: Picks
+    hasMore?: boolean
+    loading?: boolean
+    more?: () => void
+    /** Greyed, since it is old or of another address. */
+    isOld?: boolean
+}
+
+const ROW = 32
+const CARD = 58
+const AHEAD_ROWS = 20 // so near the end the next page is fetched
+
+function Row<T>({ row, at, props, card }: { row: T, at: number, props: TableProps<T>, card: boolean }) {
+    const { columns, picks, open } = props
+    const id = props.id(row)
+    const picked = picks?.ids.has(id) ?? false
+    return (
+        <tr class={picked ? 'is-picked' : ''} tabIndex={at === 0 ? 0 : -1} data-at={at} aria-rowindex={at + 2}
+            aria-selected={picks ? picked : undefined}
+            onClick={event => {
+                if (open && !(event.target as Element).closest('a, button, input, label'))
+                    open(row)
+            }}>
+            {picks && <td class="table-pick">
+                <input type="checkbox" checked={picked} aria-label={`Pick ${id}`} tabIndex={-1}
+                    onChange={event => picks.toggle([id], event.currentTarget.checked)} />
+            </td>}
+            {columns.filter(column => !card || column.card).map(column =>
+                <td key={column.key} class={card ? `card-${column.card}` : column.align ? 'align-end' : undefined}>
+                    {column.cell(row)}
+                </td>)}
+        </tr>
+    )
+}
+
+export function Table<T>(props: TableProps<T>) {
+    const { label, columns, rows, picks, hasMore, loading, more, open } = props
+    const card = isPhone.value
+    const height = card ? CARD : ROW
+    const body = useRef<HTMLTableSectionElement>(null)
+    const { from, to } = useWindow(body, rows.length, height)
+    const spans = columns.length + (picks ? 1 : 0)
+
+    useEffect(() => {
+        if (hasMore && !loading && to >= rows.length - AHEAD_ROWS)
+            more?.()
+    }, [to, rows.length, hasMore, loading])
+
+    const onKeyDown = (event: KeyboardEvent) => {
+        const row = (event.target as Element).closest<HTMLElement>('tr[data-at]')
+        if (!row || event.target !== row)
+            return
+        const at = Number(row.dataset.at)
+        const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key]
+        if (step) {
+            event.preventDefault()
+            body.current!.querySelector<HTMLElement>(`tr[data-at="${at + step}"]`)?.focus()
+        } else if (event.key === 'Enter')
+            open?.(rows[at])
+        else if (event.key === ' ' && picks) {
+            event.preventDefault()
+            const id = props.id(rows[at])
+            picks.toggle([id], !picks.ids.has(id))
+        }
+    }
+    const all = rows.length > 0 && rows.every(row => picks?.ids.has(props.id(row)))
+    return (
+        <div class={`table-box${props.isOld ? ' is-old' : ''}`}>
+            <table class={card ? 'table cards' : 'table'} aria-label={label} onKeyDown={onKeyDown}
+                aria-rowcount={hasMore ? -1 : rows.length + 1} aria-busy={loading}>
+                <thead class={card ? 'hidden-text' : ''}>
+                    <tr>
+                        {picks && <th class="table-pick" scope="col">
+                            <input type="checkbox" checked={all} aria-label="Pick all that are shown"
+                                onChange={event => picks.toggle(rows.map(props.id), event.currentTarget.checked)} />
+                        </th>}
+                        {columns.map(column => <th key={column.key} scope="col" style={{ width: column.width }}
+                            class={column.align ? 'align-end' : undefined}>{column.name}</th>)}
+                    </tr>
+                </thead>
+                <tbody ref={body}>
+                    {from > 0 && <tr aria-hidden="true" style={{ height: from * height }}><td colSpan={spans} /></tr>}
+                    {rows.slice(from, to).map((row, i) =>
+                        <Row key={props.id(row)} row={row} at={from + i} props={props} card={card} />)}
+                    {to < rows.length &&
+                        <tr aria-hidden="true" style={{ height: (rows.length - to) * height }}><td colSpan={spans} /></tr>}
+                </tbody>
+            </table>
+            <p class="table-end soft small" role="status">
+                {loading && hasMore ? 'Reading more …' : hasMore ? `${counted(rows.length, 'row')} read so far` : ''}
+            </p>
+        </div>
+    )
+}

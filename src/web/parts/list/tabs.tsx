@@ -1,0 +1,16 @@
+// Tabs of a detail page. Each is an address of its own, so they are links.
+import './tabs.css'
+import { compact } from '../../base/format'
+
+export interface Tab { key: string, name: string, href: string, count?: number }
+
+export function Tabs({ tabs, current, label }: { tabs: readonly Tab[], current: string, label: string }) {
+    return (
+        <nav class="tabs" aria-label={label}>
+            {tabs.map(tab => <a key={tab.key} href={tab.href} class="tab"
+                aria-current={tab.key === current ? 'page' : undefined}>
+                {tab.name}{tab.count !== undefined && <span class="soft number"> {compact(tab.count)}</span>}
+            </a>)}
+        </nav>
+    )
+}

@@ -1,0 +1,39 @@
+// What stands around every page.
+import './shell.css'
+import { useEffect } from 'preact/hooks'
+import { loadMe } from '../api/sign'
+import { me, needsSignIn } from '../api/session'
+import { startLive } from '../live/live'
+import { ConfirmHost } from '../parts/ask/confirm'
+import { ToastHost } from '../parts/ask/toast'
+import { Jump } from './jump'
+import { Page } from './page'
+import { SideBar } from './sidebar'
+import { TopBar } from './topbar'
+import { address } from '../base/router'
+import { signIn } from './routes'
+
+export function Shell() {
+    const signing = needsSignIn.value || address.value.path === signIn.pattern
+    useEffect(() => {
+        if (!signing && me.value === null)
+            loadMe().catch(() => {}) // a page shows what is wrong; without a session signing in is shown
+    }, [signing])
+    useEffect(() => {
+        if (!signing)
+            startLive()
+    }, [signing])
+    if (signing)
+        return <main id="main" class="shell-alone"><Page signing /></main>
+    return (
+        <div class="shell">
+            <a class="shell-skip button" href="#main">To the page</a>
+            <TopBar />
+            <SideBar />
+            <main id="main" class="shell-main" tabIndex={-1}><Page /></main>
+            <Jump />
+            <ConfirmHost />
+            <ToastHost />
+        </div>
+    )
+}

@@ -1,0 +1,59 @@
+// Where one is, search, whether it is live, the zone of times, who one is.
+import './topbar.css'
+import { isPhone, theme, Theme } from '../base/choices'
+import { zoneLabel, myZone, ZoneChoice } from '../base/when'
+import { zoneChoice } from '../base/zone'
+import { me } from '../api/session'
+import { signOut } from '../api/sign'
+import { problemOf } from '../api/problem'
+import { Menu } from '../parts/ask/menu'
+import { toast } from '../parts/ask/toast'
+import { LiveSign } from './livesign'
+import { openJump } from './jump'
+
+const zones: [ZoneChoice, string][] = [
+    ['utc', 'UTC'],
+    ['mine', `Mine (${zoneLabel(myZone())})`],
+    ['job', "Each job's own"],
+]
+const themes: [Theme, string][] = [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
+
+function Who() {
+    const who = me.value
+    const items = [
+        ...themes.map(([value, name]) => ({
+            name, group: 'Colours', chosen: theme.value === value, run: () => { theme.value = value },
+        })),
+        {
+            name: 'Sign out', group: who ? `${who.key}, ${who.role}` : 'Session',
+            run: () => void signOut().catch(why => toast(problemOf(why).detail, { kind: 'bad' })),
+        },
+    ]
+    return <Menu label={who ? who.actor : '…'} plain items={items} end />
+}
+
+function Zone() {
+    const [, name] = zones.find(([value]) => value === zoneChoice.value) ?? zones[0]
+    return <Menu label={zoneChoice.value === 'mine' ? zoneLabel(myZone()) : zoneChoice.value === 'job' ? "Job's" : name}
+        title="The zone that times are shown in" plain end items={zones.map(([value, name]) => ({
+            name, chosen: zoneChoice.value === value, run: () => { zoneChoice.value = value },
+        }))} />
+}
+
+export function TopBar() {
+    return (
+        <header class="top">
+            <a class="top-name" href="/">belfry</a>
+            <span class="top-context soft" title="The server that this page talks to">{location.host}</span>
+            <button class="top-search" type="button" onClick={openJump}>
+                <span>{isPhone.value ? 'Search' : 'Search or jump…'}</span>
+                {!isPhone.value && <kbd>Ctrl K</kbd>}
+            </button>
+            <span class="top-rest">
+                <LiveSign />
+                <Zone />
+                <Who />
+            </span>
+        </header>
+    )
+}

@@ -1,0 +1,102 @@
+// What the tests of the dashboard share: a browser in front of the server that BELFRY_URL names, with the key in
+// BELFRY_TOKEN. A test is a sentence and a function; the verdict is a line that scripts/check reads.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const load = createRequire(join(root, 'build', 'npm-test', 'package.json'))
+const { chromium } = load('playwright-core')
+
+export const axeFile = join(root, 'build', 'npm-test', 'node_modules', 'axe-core', 'axe.min.js')
+export const url = process.env.BELFRY_URL
+const token = process.env.BELFRY_TOKEN
+const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const PATIENCE_MS = 15_000
+
+export const DESKTOP = { width: 1280, height: 800 }
+export const PHONE = { width: 390, height: 760 }
+
+export async function call(method, path, body) {
+    const answer = await fetch(`${url}/api/v1${path}`, {
+        method, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: body && JSON.stringify(body),
+    })
+    if (!answer.ok)
+        throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return answer.status === 204 ? null : answer.json()
+}
+
+let browser
+
+/** A page of a browser of its own, whose calls carry the key. Errors of the page fail the test that opened it. */
+export async function open(path, { viewport = DESKTOP, dark = false, keyed = true, stranger = [] } = {}) {
+    browser ??= await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
+        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    })
+    const context = await browser.newContext({
+        viewport, colorScheme: dark ? 'dark' : 'light', baseURL: url,
+        extraHTTPHeaders: keyed ? { Authorization: `Bearer ${token}` } : {},
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
+    const page = await context.newPage()
+    page.faults = []
+    page.on('pageerror', why => page.faults.push(String(why.stack ?? why)))
+    page.on('console', said => {
+        if (said.type() === 'error' && !stranger.some(text => said.text().includes(text)))
+            page.faults.push(said.text())
+    })
+    await page.goto(path)
+    return page
+}
+
+export async function close(page) {
+    await page.context().close()
+    check(page.faults.length === 0, `the page complained: ${page.faults.join('; ')}`)
+}
+
+export function check(holds, what) {
+    if (!holds)
+        throw new Error(what)
+}
+
+export function same(have, want, what) {
+    check(JSON.stringify(have) === JSON.stringify(want),
+        `${what}: ${JSON.stringify(have)} where ${JSON.stringify(want)} was expected`)
+}
+
+/** The first true value, asked again and again. */
+export async function until(ask, what) {
+    const end = Date.now() + PATIENCE_MS
+    for (;;) {
+        const value = await ask()
+        if (value)
+            return value
+        if (Date.now() > end)
+            throw new Error(`waited ${PATIENCE_MS} ms for ${what}`)
+        await new Promise(resolve => setTimeout(resolve, 50))
+    }
+}
+
+/** {'a sentence': async () => …}: all of them, or those that the arguments name the beginning of. */
+export async function run(tests) {
+    const wanted = process.argv.slice(2)
+    let passed = 0
+    let failed = 0
+    for (const [name, test] of Object.entries(tests)) {
+        if (wanted.length > 0 && !wanted.some(start => name.startsWith(start)))
+            continue
+        try {
+            await test()
+            passed++
+        } catch (why) {
+            failed++
+            console.error(`FAILED: ${name}\n${why.stack}`)
+        }
+    }
+    await browser?.close()
+    console.log(`${passed} passed, ${failed} failed`)
+    process.exit(failed > 0 ? 1 : 0)
+}
