@@ -285,7 +285,7 @@ E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres split sql_submit f
                 crew crash)
 E2E_TESTS = $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
 # Six at a time: mostly they wait, each for servers of its own, and they mind no company.
-check-e2e: $(BIN)
+check-e2e: $(BIN) $(if $(filter no,$(WEB)),,$(if $(filter %/test_web.py,$(E2E_TESTS)),build/npm-test/ok))
 	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=6 \
 	    scripts/check $(foreach t,$(E2E_LONG),$(filter $t,$(E2E_TESTS))) $(filter-out $(E2E_LONG),$(E2E_TESTS))
 

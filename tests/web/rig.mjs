@@ -2,6 +2,7 @@
 // BELFRY_TOKEN. A test is a sentence and a function; the verdict is a line that scripts/check reads.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 
@@ -28,16 +29,42 @@ export async function call(method, path, body) {
     return answer.status === 204 ? null : answer.json()
 }
 
+/** A line to the server that can be cut: everything on it ends, and nothing gets through until it is mended. */
+export async function proxy() {
+    const { hostname, port } = new URL(url)
+    const open = new Set()
+    const server = createServer(from => {
+        const to = connect(Number(port), hostname)
+        for (const [one, other] of [[from, to], [to, from]]) {
+            open.add(one)
+            one.on('error', () => {})
+            one.on('close', () => { open.delete(one); other.destroy() })
+            one.pipe(other)
+        }
+    })
+    const listen = port => new Promise(resolve => server.listen(port, '127.0.0.1', resolve))
+    await listen(0)
+    const place = server.address().port
+    return {
+        url: `http://127.0.0.1:${place}`,
+        cut: () => {
+            server.close()
+            open.forEach(socket => socket.destroy())
+        },
+        mend: () => listen(place),
+    }
+}
+
 let browser
 
 /** A page of a browser of its own, whose calls carry the key. Errors of the page fail the test that opened it. */
-export async function open(path, { viewport = DESKTOP, dark = false, keyed = true, stranger = [] } = {}) {
+export async function open(path, { viewport = DESKTOP, dark = false, keyed = true, stranger = [], base = url } = {}) {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
         args: ['--no-sandbox', '--disable-dev-shm-usage'],
     })
     const context = await browser.newContext({
-        viewport, colorScheme: dark ? 'dark' : 'light', baseURL: url,
+        viewport, colorScheme: dark ? 'dark' : 'light', baseURL: base,
         extraHTTPHeaders: keyed ? { Authorization: `Bearer ${token}` } : {},
     })
     context.setDefaultTimeout(PATIENCE_MS)

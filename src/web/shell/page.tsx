@@ -49,7 +49,7 @@ export function Page({ signing = false }: { signing?: boolean }) {
         route.load().then(module => {
             loaded.set(route, module.default)
             if (!left)
-                show(found)
+                show({ ...found }) // another object, so that this is drawn again
         }, why => left || setProblem(problemOf(why)))
         return () => {
             left = true

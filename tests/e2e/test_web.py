@@ -1,0 +1,78 @@
+"""The dashboard: its files as a server gives them out, and its pages in a browser (tests/web)."""
+
+import gzip
+import os
+import re
+import subprocess
+
+from belfry import ROOT, Server, main, tests_of
+from protocol import call
+
+server = Server()
+BROWSER = {"Accept": "text/html,*/*;q=0.8"}
+
+
+def fetch(path, method="GET", **headers):
+    """The answer as it was sent: urllib unpacks nothing."""
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    command = ["curl", "-s", "-i", "--raw", "--path-as-is", "--max-time", "20", f"http://127.0.0.1:{server.port}{path}"]
+    command += ["--head"] if method == "HEAD" else []
+    for name, value in headers.items():
+        command += ["-H", f"{name}: {value}"]
+    head, body = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    told = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])}
+    return int(lines[0].split()[1]), told, body
+
+
+def run_node(script):
+    env = {**os.environ, "BELFRY_URL": f"http://127.0.0.1:{server.port}", "BELFRY_TOKEN": server.key()}
+    done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pages_and_assets_are_served_as_they_should():
+    status, told, page = fetch("/jobs/job_1/runs", **BROWSER)
+    assert status == 200 and told["content-type"].startswith("text/html"), told
+    assert told["cache-control"] == "no-cache" and "script-src 'self'" in told["content-security-policy"]
+    assert "unsafe" not in told["content-security-policy"] and told["x-content-type-options"] == "nosniff"
+    assert fetch("/", If_None_Match=told["etag"], **BROWSER)[0] == 304
+    assert fetch("/", "HEAD", **BROWSER)[2] == b""
+    script = re.search(rb'src="(/assets/main-\w+\.js)"', page).group(1).decode()
+    status, told, plain = fetch(script)
+    assert status == 200 and "immutable" in told["cache-control"] and "content-encoding" not in told
+    for coding, asked in (("br", "gzip;q=0.5, br"), ("gzip", "br;q=0, gzip"), ("gzip", "gzip")):
+        status, told, packed = fetch(script, Accept_Encoding=asked)
+        assert told["content-encoding"] == coding and len(packed) < len(plain), (asked, told)
+        assert "Accept-Encoding" in told["vary"]
+        assert coding != "gzip" or gzip.decompress(packed) == plain
+    assert not re.search(rb"<(script|style)(?![^>]*src=)|\sstyle=|\son\w+=", page), page
+
+
+def test_what_is_no_page_stays_as_it_was():
+    status, told, text = fetch("/")
+    assert status == 200 and told["content-type"].startswith("text/plain") and b"/api/v1" in text
+    assert fetch("/nothing")[0] == 404
+    for path in ("/api/v1/nothing", "/assets/nothing.js", "/api/", "/assets/../etc"):
+        status, told, _ = fetch(path, **BROWSER)
+        assert status == 404 and told["content-type"] == "application/problem+json", path
+    assert call(server, "POST", "/").status == 404
+    assert fetch("/healthz", **BROWSER)[1]["content-type"] == "application/json"
+
+
+def test_nothing_is_fetched_from_elsewhere():
+    _, _, page = fetch("/", **BROWSER)
+    assert not re.search(rb"https?://", page)
+
+
+def test_units():
+    run_node("unit.mjs")
+
+
+def test_the_pages_in_a_browser():
+    run_node("pages.mjs")
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), shared=server)
