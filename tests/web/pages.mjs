@@ -83,6 +83,7 @@ await run({
         const page = await open('/')
         await page.locator('.live-live').waitFor()
         await page.keyboard.press('Control+k')
+        await page.locator('dialog[open] input:focus').waitFor()
         await page.keyboard.type('many-0007')
         await page.getByRole('option', { name: /many-0007/ }).waitFor()
         await page.keyboard.press('Escape')
@@ -113,8 +114,8 @@ await run({
         const page = await open('/')
         const context = page.context()
         let streams = 0
-        context.on('request', request => streams += /\/events/.test(request.url()))
         await page.locator('.live-live').waitFor()
+        context.on('request', request => streams += /\/events/.test(request.url()))
         const other = await context.newPage()
         await other.goto('/jobs')
         await other.locator('.live-live').waitFor()

@@ -123,8 +123,12 @@ export function forgetAnswers(): void {
 
 export const api = {
     get,
-    post: <T = unknown>(path: string, body?: unknown, options?: CallOptions) => change<T>('POST', path, body, options),
-    put: <T = unknown>(path: string, body?: unknown, options?: CallOptions) => change<T>('PUT', path, body, options),
-    patch: <T = unknown>(path: string, body?: unknown, options?: CallOptions) => change<T>('PATCH', path, body, options),
-    delete: <T = unknown>(path: string, options?: CallOptions) => change<T>('DELETE', path, undefined, options),
+    post: <T = unknown>(path: string, body?: unknown, options?: CallOptions) =>
+        change<T>('POST', path, body, options),
+    put: <T = unknown>(path: string, body?: unknown, options?: CallOptions) =>
+        change<T>('PUT', path, body, options),
+    patch: <T = unknown>(path: string, body?: unknown, options?: CallOptions) =>
+        change<T>('PATCH', path, body, options),
+    delete: <T = unknown>(path: string, options?: CallOptions) =>
+        change<T>('DELETE', path, undefined, options),
 }

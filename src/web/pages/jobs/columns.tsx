@@ -36,7 +36,7 @@ export const columns: Column<JobSummary>[] = [
         key: 'next', name: 'Next run', width: '150px', card: 'time',
         cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
     },
-    { key: 'schedule', name: 'Schedule', width: '20%', cell: job => job.schedule_text ?? <span class="soft">once</span> },
+    { key: 'schedule', name: 'Schedule', width: '20%', cell: job => job.schedule_text ?? 'once' },
     { key: 'queue', name: 'Queue', width: '110px', cell: job => <a href={`/jobs?queue=${job.queue}`}>{job.queue}</a> },
     { key: 'work', name: 'Work', width: '22%', cell: job => <code title={work(job)}>{work(job)}</code> },
     { key: 'owner', name: 'Owner', width: '110px', cell: job => job.owner },

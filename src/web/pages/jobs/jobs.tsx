@@ -29,9 +29,15 @@ const filters: Filter[] = [
 ]
 
 const deeds: Deed[] = [
-    { action: 'pause', verb: 'Pause', done: 'paused', meaning: 'What runs goes on; nothing new starts until they are resumed.' },
+    {
+        action: 'pause', verb: 'Pause', done: 'paused',
+        meaning: 'What runs goes on; nothing new starts until they are resumed.',
+    },
     { action: 'resume', verb: 'Resume', done: 'resumed', meaning: 'They run again, as their schedules say.' },
-    { action: 'trigger', verb: 'Trigger', done: 'triggered', meaning: 'Each runs once now, whatever its schedule says.' },
+    {
+        action: 'trigger', verb: 'Trigger', done: 'triggered',
+        meaning: 'Each runs once now, whatever its schedule says.',
+    },
     {
         action: 'cancel', verb: 'Cancel', done: 'cancelled', danger: true,
         meaning: 'What runs is stopped, and they never run again. This cannot be undone.',

@@ -53,7 +53,7 @@ export function StartLag() {
     return (
         <div class="panel">
             <OldData problem={p50.problem} at={p50.at} retry={p50.reload} />
-            <Chart title="From ready to started" times={times} lines={lines} say={duration}>last hour</Chart>
+            <Chart title="From ready to started" times={times} lines={lines} say={duration} least={20}>last hour</Chart>
         </div>
     )
 }

@@ -10,6 +10,8 @@ import { Status } from '../../parts/show/status'
 import { Strip } from '../../parts/show/strip'
 import { Time } from '../../parts/show/time'
 
+const WAITING = '/executions?status=scheduled&status=blocked&status=queued&status=retrying'
+
 export function Waits({ blockers }: { blockers: Blockers | null }) {
     const rows = Object.entries(blockers?.blockers ?? {}).sort((a, b) => b[1] - a[1])
     return (
@@ -18,7 +20,7 @@ export function Waits({ blockers }: { blockers: Blockers | null }) {
             {blockers && rows.length === 0 && <p class="soft">Nothing waits.</p>}
             <ul class="list">
                 {rows.map(([kind, n]) => <li key={kind}>
-                    <a class="row spread" href={`/executions?status=scheduled&status=blocked&status=queued&status=retrying`}>
+                    <a class="row spread" href={WAITING}>
                         <span>{waitsFor(kind)}</span>
                         <strong class="number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
                     </a>
@@ -31,7 +33,8 @@ export function Waits({ blockers }: { blockers: Blockers | null }) {
 const STEPS = 48
 
 export function NextHours() {
-    const { data, problem, at, reload } = useResource<Forecast>('/schedule/forecast', { step: '30m' }, { every: 60_000 })
+    const { data, problem, at, reload } = useResource<Forecast>('/schedule/forecast', { step: '30m' },
+        { every: 60_000 })
     const zone = pickZone(zoneChoice.value)
     const cells = (data?.steps ?? []).slice(0, STEPS).map((step, i) => {
         const ms = parse(step.at) ?? 0
@@ -44,10 +47,11 @@ export function NextHours() {
         }
     })
     const runs = cells.reduce((sum, cell) => sum + cell.value, 0)
+    const said = data && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
+        exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`
     return (
         <section class="panel">
-            <h2>The next hours <span class="soft">{data && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
-                exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`}</span></h2>
+            <h2>The next hours <span class="soft">{said}</span></h2>
             <OldData problem={problem} at={at} retry={reload} />
             {data && runs === 0 ? <p class="soft">Nothing is scheduled.</p>
                 : <Strip cells={cells} label="Scheduled runs by half hours" />}
@@ -86,7 +90,8 @@ export function Machines({ tick }: { tick: TickEvent | null }) {
                 </li>)}
                 {tick && <li class="row spread">
                     <a href="/workers">{count(tick.workers.count, 'worker')}</a>
-                    <span class="soft small">{number(tick.workers.busy)} of {number(tick.workers.slots)} slots busy</span>
+                    <span class="soft small">
+                        {number(tick.workers.busy)} of {number(tick.workers.slots)} slots busy</span>
                 </li>}
                 {store && <li class="row spread">
                     <span>{count(store.commits, 'transaction')} since {duration(tick.uptime_ms)}</span>

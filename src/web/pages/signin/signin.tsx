@@ -56,7 +56,8 @@ export default function SignIn() {
             <div class="stack soft">
                 <p>On the machine of the server this opens the dashboard without a key:</p>
                 <Code text="belfry dashboard" label="command" />
-                <p>The first start wrote a key of an administrator into <code>admin.key</code> of the data directory.</p>
+                <p>The first start wrote a key of an administrator into <code>admin.key</code> of the data
+                    directory.</p>
             </div>
         </div>
     )

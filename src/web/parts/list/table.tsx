@@ -112,7 +112,9 @@ export function Table<T>(props: TableProps<T>) {
                     {rows.slice(from, to).map((row, i) =>
                         <Row key={props.id(row)} row={row} at={from + i} props={props} card={card} />)}
                     {to < rows.length &&
-                        <tr aria-hidden="true" style={{ height: (rows.length - to) * height }}><td colSpan={spans} /></tr>}
+                        <tr aria-hidden="true" style={{ height: (rows.length - to) * height }}>
+                            <td colSpan={spans} />
+                        </tr>}
                 </tbody>
             </table>
             <p class="table-end soft small" role="status">

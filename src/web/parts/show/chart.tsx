@@ -19,9 +19,13 @@ interface ChartProps {
     /** How a value is said, with its unit. */
     say?: (value: number) => string
     height?: number
+    /** The axis goes at least so far. */
+    least?: number
     onPick?: (ms: number) => void
     children?: ComponentChildren // behind the title: its window, say
 }
+
+const STEPS_S = [60, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800]
 
 const styleOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
@@ -36,7 +40,7 @@ function colour(name: string): string {
 }
 
 function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: number | null) => void): UPlot {
-    const { times, lines, say = compact, height = 120 } = props
+    const { times, lines, say = compact, height = 120, least = 1 } = props
     const axis = { stroke: colour('ink-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false },
         font: `${styleOf('size-small')} ${styleOf('font')}` }
     const clock = (s: number) => exact(s * 1000, zone, { day: false, seconds: false, label: false })
@@ -44,9 +48,9 @@ function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: numb
         width: Math.max(box.clientWidth, 60), height,
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-        scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max ?? 0, 1) * 1.08] } },
+        scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max ?? 0, least) * 1.08] } },
         axes: [
-            { ...axis, size: 22, space: 60, values: (_, at) => at.map(clock) },
+            { ...axis, size: 22, space: 60, incrs: STEPS_S, values: (_, at) => at.map(clock) },
             { ...axis, size: 54, space: 28, values: (_, at) => at.map(say) },
         ],
         series: [{}, ...lines.map(line => ({
