@@ -132,7 +132,7 @@ def test_health_needs_no_key():
 # ---- the form of requests
 
 def test_what_is_not_there_is_not_found():
-    for path in ("/", "/api", "/api/v1", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/", "/nope",
+    for path in ("/api", "/api/v1", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/", "/nope",
                  "/api/v1/jobs/x/y/z", "/healthz/", "//healthz"):
         is_problem(call(server, "GET", path), 404, "not_found")
     for method, path in ADMIN_CALLS + WORKER_CALLS:

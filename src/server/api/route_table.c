@@ -153,8 +153,8 @@ struct match {
     bool by_name; /* the first of them is a name for sure */
 };
 
-/* Whether the path begins as the pattern does before its first {}. Every request looks at every row, so most rows
- * end here. */
+/* Whether the path begins as the pattern does before its first {}. Every request looks at every
+ * row, so most rows end here. */
 static bool begins(struct str pattern, struct str path)
 {
     for (size_t i = 0; i < pattern.len && pattern.ptr[i] != '{'; i++) {

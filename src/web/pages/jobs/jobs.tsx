@@ -90,7 +90,9 @@ export default function Jobs() {
         }
     }
     const some = picks.ids.size > 0 || picks.all
-    const said = list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
+    const isWhole = list.at !== null && !list.hasMore
+    const said = isWhole ? number(list.rows.length)
+        : list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
     const isFiltered = Object.keys(wanted).length > 0
     const canAll = !('phase' in wanted) // actions know no phases
     return (

@@ -39,6 +39,17 @@ function colour(name: string): string {
     return said
 }
 
+/** Points between two gaps, which no line would show. */
+function lonely(chart: UPlot, line: number): number[] {
+    const values = chart.data[line]
+    const found: number[] = []
+    for (let i = 0; i < values.length; i++) {
+        if (values[i] != null && values[i - 1] == null && values[i + 1] == null)
+            found.push(i)
+    }
+    return found
+}
+
 function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: number | null) => void): UPlot {
     const { times, lines, say = compact, height = 120, least = 1 } = props
     const axis = { stroke: colour('ink-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false },
@@ -55,7 +66,7 @@ function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: numb
         ],
         series: [{}, ...lines.map(line => ({
             stroke: colour(line.hue), width: 1.5, dash: line.dashed ? [4, 4] : undefined, spanGaps: false,
-            points: { show: false },
+            points: { show: true, size: 4, filter: lonely },
         }))],
         hooks: { setCursor: [chart => read(chart.cursor.idx ?? null)] },
     }, [times.map(ms => ms / 1000), ...lines.map(line => line.values)] as UPlot.AlignedData, box)
