@@ -230,7 +230,7 @@ $(B)/gen/web/openapi.c: src/web/openapi.json scripts/embed
 WEB_SRCS := $(shell find src/web -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name index.html)
 WEB_LOCK := $(addprefix src/web/,package.json package-lock.json .npmrc)
 npm_ci = mkdir -p $(@D) && cp $(WEB_LOCK) $(@D) && { (cd $(@D) && npm ci $(1) --ignore-scripts --no-audit --no-fund \
-    >npm.log 2>&1) || { tail -20 $(@D)/npm.log; \
+    --fetch-retries=1 --fetch-retry-mintimeout=2000 --fetch-retry-maxtimeout=2000 >npm.log 2>&1) || { tail -20 $(@D)/npm.log; \
     echo 'The packages of the dashboard could not be fetched. make WEB=no builds without it.' >&2; exit 1; }; } && touch $@
 
 build/npm/ok: $(WEB_LOCK)
