@@ -78,6 +78,7 @@ struct key_rec {
     struct str role;
     struct str hash; /* hex; the key itself is nowhere */
     int64_t created_ms;
+    uint64_t sessions; /* grows when all browsers that signed in by it are signed out */
 };
 
 struct store;
@@ -148,6 +149,8 @@ struct store_ops {
                     struct err *);
     /* Adds a key, or replaces the one with that id. Not within a turn. */
     enum rc (*key_put)(struct store *, const struct key_rec *, struct err *);
+    /* Raises the number of sessions of one that is there. Not within a turn. */
+    enum rc (*key_sign_out)(struct store *, uint64_t id, struct err *);
     /* More handles on the same data; all are closed before the store. */
     enum rc (*reader)(struct store *, struct reader **ret_reader, struct err *);
     enum rc (*logs)(struct store *, struct logs **ret_logs, struct err *);

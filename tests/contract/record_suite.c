@@ -310,6 +310,21 @@ PROMISE(a_key_is_replaced_by_its_id)
     assert_int_equal(got[1].created_ms, T0);
 }
 
+PROMISE(a_key_counts_how_often_its_browsers_were_signed_out)
+{
+    struct world *w = *state;
+    struct key_rec key = {.id = 10, .name = STR("a"), .role = STR("admin"), .sessions = 4};
+    struct key_rec *got;
+    size_t count;
+    assert_rc(w->store->ops->key_put(w->store, &key, &w->err), RC_OK);
+    assert_rc(w->store->ops->key_sign_out(w->store, key.id, &w->err), RC_OK);
+    assert_rc(w->store->ops->key_sign_out(w->store, 11, &w->err), RC_NOT_FOUND);
+    world_reopen(w);
+    assert_rc(w->store->ops->keys(w->store, &w->arena, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(got[0].sessions, 5);
+}
+
 static struct grant read_grant(struct world *w, uint64_t exec_id, uint64_t token)
 {
     struct grant got;

@@ -189,6 +189,7 @@ enum rc mem_check(struct store *store, struct err *err);
 enum rc mem_keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
                  size_t *ret_count, struct err *err);
 enum rc mem_key_put(struct store *store, const struct key_rec *key, struct err *err);
+enum rc mem_key_sign_out(struct store *store, uint64_t id, struct err *err);
 void mem_key_drop(struct key_rec *key);
 struct store_cost mem_cost(struct store *store);
 

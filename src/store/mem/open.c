@@ -139,8 +139,9 @@ static void close_handle(struct store *store)
 #define MEM_OPS                                                                                    \
     .own = mem_own, .admit = mem_admit, .fetch = mem_fetch, .commit = mem_commit,                  \
     .abort = mem_abort, .settle = mem_settle, .load = mem_load, .settings = mem_settings,          \
-    .check = mem_check, .keys = mem_keys, .key_put = mem_key_put, .reader = mem_reader_open,       \
-    .logs = mem_logs_open, .cost = mem_cost, .close = close_handle
+    .check = mem_check, .keys = mem_keys, .key_put = mem_key_put,                                  \
+    .key_sign_out = mem_key_sign_out, .reader = mem_reader_open, .logs = mem_logs_open,            \
+    .cost = mem_cost, .close = close_handle
 
 static const struct store_ops alone_ops = {MEM_OPS};
 static const struct store_ops shared_ops = {MEM_OPS, .member = mem_member_open};

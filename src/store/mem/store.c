@@ -505,6 +505,19 @@ enum rc mem_key_put(struct store *store, const struct key_rec *key, struct err *
     return RC_OK;
 }
 
+enum rc mem_key_sign_out(struct store *store, uint64_t id, struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    for (size_t i = 0; i < m->key_count; i++) {
+        if (m->keys[i].id != id)
+            continue;
+        m->keys[i].sessions++;
+        m->settings_version++;
+        return RC_OK;
+    }
+    return err_set(err, RC_NOT_FOUND, "the key is gone");
+}
+
 struct store_cost mem_cost(struct store *store)
 {
     return (struct store_cost){.commits = atomic_load(&handle_of(store)->commits)};

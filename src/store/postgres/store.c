@@ -46,8 +46,24 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     pg_text(use, key->role);
     pg_text(use, key->hash);
     pg_i64(use, key->created_ms);
+    pg_u64(use, key->sessions);
     (void)pg_call(pg, Q_RAISE_SETTINGS);
     return pg_commit(pg, err);
+}
+
+static enum rc key_sign_out(struct store *store, uint64_t id, struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    struct pg *pg = &s->pg;
+    PG_CLEAR(pg);
+    assert(!s->in_turn);
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_call *use = pg_call(pg, Q_SIGN_KEY_OUT);
+    pg_u64(use, id);
+    (void)pg_call(pg, Q_RAISE_SETTINGS);
+    TRY(pg_commit(pg, err));
+    return pg_changed(use) == 1 ? RC_OK : err_set(err, RC_NOT_FOUND, "the key is gone");
 }
 
 /* ---- what it costs */
@@ -102,6 +118,7 @@ static const struct store_ops ops = {
     .check = check,
     .keys = keys,
     .key_put = key_put,
+    .key_sign_out = key_sign_out,
     .reader = postgres_reader,
     .logs = postgres_logs,
     .member = postgres_member,

@@ -245,6 +245,7 @@ bool row_key(struct row *row, struct key_rec *key)
     key->role = row_text(row);
     key->hash = row_text(row);
     key->created_ms = row_ms(row);
+    key->sessions = row_u64(row);
     return row_makes_sense(row);
 }
 

@@ -38,6 +38,7 @@ static enum rc put_key(struct db *db, const struct key_rec *key, struct err *err
     stmt_text(&stmt, key->role);
     stmt_text(&stmt, key->hash);
     stmt_i64(&stmt, key->created_ms);
+    stmt_u64(&stmt, key->sessions);
     TRY(stmt_done(&stmt, err));
     stmt = db_stmt(db, SQL_RAISE_NEWEST);
     stmt_u64(&stmt, key->id);
@@ -54,6 +55,18 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
         return db_commit(&s->db, err);
     db_rollback(&s->db);
     return rc;
+}
+
+static enum rc key_sign_out(struct store *store, uint64_t id, struct err *err)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    assert(!s->in_turn);
+    struct stmt stmt = db_stmt(&s->db, SQL_SIGN_KEY_OUT);
+    stmt_u64(&stmt, id);
+    TRY(stmt_done(&stmt, err));
+    if (sqlite3_changes(s->db.handle) == 1)
+        return RC_OK;
+    return err_set(err, RC_NOT_FOUND, "the key is gone");
 }
 
 /* ---- what it costs */
@@ -103,6 +116,7 @@ static const struct store_ops ops = {
     .check = sqlite_check,
     .keys = keys,
     .key_put = key_put,
+    .key_sign_out = key_sign_out,
     .reader = sqlite_reader,
     .logs = sqlite_logs,
     .cost = cost,

@@ -45,7 +45,7 @@ bucket bigint, kind bigint, sent_ms bigint, about bigint, sender bigint, value b
     name text, actor text
 
 -- columns: api_key
-id bigint key, name text, role text, hash text, created_ms bigint
+id bigint key, name text, role text, hash text, created_ms bigint, sessions bigint
 
 -- columns: chunk
 exec_id bigint, token bigint, seq bigint, attempt bigint, stream bigint, at_ms bigint, bytes bytea

@@ -176,6 +176,9 @@ VALUES ({api_key.values})
 ON CONFLICT (id) DO UPDATE
 SET {api_key.set};
 
+-- name: sign_key_out
+UPDATE belfry.api_key SET sessions = sessions + 1 WHERE id = :id::bigint;
+
 -- name: keep_first_version
 -- What the job was until now, when nothing is written about that yet. Before the job changes.
 INSERT INTO belfry.job_version ({version.columns})

@@ -25,7 +25,7 @@ scope, key, hour, end, bucket, count, sum_ms
 bucket, kind, sent_ms, about, sender, value, number, name, actor
 
 -- columns: api_key
-id key, name, role, hash, created_ms
+id key, name, role, hash, created_ms, sessions
 
 -- columns: chunk
 exec_id, token, seq, attempt, stream, at_ms, bytes
