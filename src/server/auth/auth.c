@@ -18,17 +18,40 @@ enum {
     KEY_FILE_MAX = 4096,
 };
 
+/* What servers share, kept in place of a key's hash. */
+struct secret {
+    struct str text; /* empty: there is none yet */
+    uint64_t id;
+};
+
+enum { CLUSTER_KEY, SEAL_KEY, SECRETS };
+static const struct secret_kind {
+    const char *role; /* of its row */
+    const char *name;
+} secret_kinds[SECRETS] = {
+    [CLUSTER_KEY] = {"server", "servers"}, /* what they say to each other */
+    [SEAL_KEY] = {"seal", "sessions"},     /* under which they seal cookies */
+};
+
+/* A key, as itself and as a browser that signed in by it. */
+struct key {
+    struct principal self;
+    struct principal web;
+    uint64_t sessions;
+    struct str hash;
+};
+
 struct keyring {
     struct keyring *before; /* owned: requests may still point into it */
-    struct strmap keys;     /* hex hash -> struct principal */
-    struct str cluster_key; /* empty: none */
-    uint64_t cluster_id;
+    struct strmap keys;     /* hex hash -> struct key */
+    struct map by_id;       /* -> struct key */
+    struct secret secrets[SECRETS];
+    unsigned char seal_key[SEAL_KEY_BYTES];
     unsigned roles; /* that somebody has a key for */
     struct arena arena;
 };
 
-#define CLUSTER_ROLE "server" /* of the key that servers have; its hash is the key itself */
-#define KEY_PREFIX "bfk_"     /* so that a leaked one can be recognised by scanners */
+#define KEY_PREFIX "bfk_" /* so that a leaked one can be recognised by scanners */
 
 static const struct first_key {
     const char *file;
@@ -49,13 +72,26 @@ static struct str hash_key(struct str key, char ret_hex[HASH_HEX])
     return str_of(ret_hex, HASH_HEX - 1);
 }
 
-static void add_principal(struct keyring *ring, struct str name, enum role role, struct str hash)
+static struct principal principal(struct keyring *ring, const struct key_rec *rec, enum role role,
+                                  const char *suffix)
 {
-    struct principal *p = ARENA_NEW(&ring->arena, struct principal);
-    p->name = arena_str(&ring->arena, name);
-    p->actor = arena_printf(&ring->arena, "key:%.*s", STR_ARG(name));
-    p->role = role;
-    strmap_put(&ring->keys, arena_str(&ring->arena, hash), p);
+    return (struct principal){
+        .name = arena_printf(&ring->arena, "%.*s%s", STR_ARG(rec->name), suffix),
+        .actor = arena_printf(&ring->arena, "key:%.*s%s", STR_ARG(rec->name), suffix),
+        .role = role,
+        .key_id = rec->id,
+    };
+}
+
+static void add_principal(struct keyring *ring, const struct key_rec *rec, enum role role)
+{
+    struct key *key = ARENA_NEW(&ring->arena, struct key);
+    key->self = principal(ring, rec, role, "");
+    key->web = principal(ring, rec, role, "@web");
+    key->sessions = rec->sessions;
+    key->hash = arena_str(&ring->arena, rec->hash);
+    strmap_put(&ring->keys, key->hash, key);
+    map_put(&ring->by_id, rec->id, key);
 }
 
 /* ---- making keys */
@@ -107,14 +143,15 @@ static enum rc make_key(struct store *store, const char *dir, const struct first
     return RC_OK;
 }
 
-static enum rc make_cluster_key(struct store *store, int64_t now_ms, struct err *err)
+static enum rc make_secret(struct store *store, const struct secret_kind *kind, int64_t now_ms,
+                           struct err *err)
 {
     char key[KEY_TEXT];
     new_key(key);
     struct key_rec rec = {
         .id = new_id(now_ms),
-        .name = STR("servers"),
-        .role = STR(CLUSTER_ROLE),
+        .name = str_c(kind->name),
+        .role = str_c(kind->role),
         .hash = str_c(key),
         .created_ms = now_ms,
     };
@@ -123,37 +160,58 @@ static enum rc make_cluster_key(struct store *store, int64_t now_ms, struct err 
 
 /* ---- reading them */
 
+/* Two may have been made at one moment; all servers choose the same. */
+static void add_secret(struct keyring *ring, struct secret *secret, const struct key_rec *key)
+{
+    if (secret->text.len == 0 || key->id < secret->id)
+        *secret = (struct secret){arena_str(&ring->arena, key->hash), key->id};
+}
+
 static void add_key(struct keyring *ring, const struct key_rec *key)
 {
     for (size_t k = 0; k < COUNT_OF(first_keys); k++) {
         if (!str_eq(key->role, str_c(first_keys[k].name)))
             continue;
-        add_principal(ring, key->name, first_keys[k].role, key->hash);
+        add_principal(ring, key, first_keys[k].role);
         ring->roles |= (unsigned)first_keys[k].role;
     }
-    /* Two may have been made at one moment; all servers choose the same. */
-    bool first = ring->cluster_key.len == 0 || key->id < ring->cluster_id;
-    if (str_eq(key->role, STR(CLUSTER_ROLE)) && first) {
-        ring->cluster_key = arena_str(&ring->arena, key->hash);
-        ring->cluster_id = key->id;
+    for (size_t i = 0; i < SECRETS; i++) {
+        if (str_eq(key->role, str_c(secret_kinds[i].role)))
+            add_secret(ring, &ring->secrets[i], key);
     }
+}
+
+/* The text is a random key; what seals has the size that the seal wants. */
+static void make_seal_key(struct keyring *ring)
+{
+    struct str text = ring->secrets[SEAL_KEY].text;
+    crypto_generichash(ring->seal_key, sizeof ring->seal_key, (const unsigned char *)text.ptr,
+                       text.len, NULL, 0);
 }
 
 static void ring_free(struct keyring *ring)
 {
+    sodium_memzero(ring->seal_key, sizeof ring->seal_key);
     strmap_free(&ring->keys);
+    map_free(&ring->by_id);
     arena_free(&ring->arena);
     free(ring);
 }
 
 static bool same_keys(const struct keyring *a, const struct keyring *b)
 {
-    if (a == NULL || a->keys.len != b->keys.len || !str_eq(a->cluster_key, b->cluster_key))
+    if (a == NULL || a->keys.len != b->keys.len)
         return false;
-    for (size_t i = 0; i < a->keys.cap; i++) {
-        const struct principal *p = a->keys.slots[i].value;
-        const struct principal *q = p == NULL ? NULL : strmap_get(&b->keys, a->keys.slots[i].key);
-        if (p != NULL && (q == NULL || q->role != p->role || !str_eq(q->name, p->name)))
+    for (size_t i = 0; i < SECRETS; i++) {
+        if (!str_eq(a->secrets[i].text, b->secrets[i].text))
+            return false;
+    }
+    MAP_EACH(&a->by_id, slot)
+    {
+        const struct key *p = slot->value;
+        const struct key *q = map_get(&b->by_id, slot->key);
+        if (q == NULL || q->self.role != p->self.role || q->sessions != p->sessions ||
+            !str_eq(q->self.name, p->self.name) || !str_eq(q->hash, p->hash))
             return false;
     }
     return true;
@@ -168,6 +226,7 @@ enum rc auth_reload(struct auth *auth, struct store *store, struct err *err)
     enum rc rc = store->ops->keys(store, &ring->arena, &keys, &count, err);
     for (size_t i = 0; rc == RC_OK && i < count; i++)
         add_key(ring, &keys[i]);
+    make_seal_key(ring);
     ring->before = atomic_load(&auth->ring);
     if (rc == RC_OK && !same_keys(ring->before, ring))
         atomic_store(&auth->ring, ring);
@@ -220,8 +279,11 @@ enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, 
         if (is_missing(auth, store, data_dir, &first_keys[i]))
             TRY(make_key(store, data_dir, &first_keys[i], now_ms, err));
     }
-    if (store->ops->member != NULL && auth_cluster_key(auth).len == 0)
-        TRY(make_cluster_key(store, now_ms, err));
+    for (size_t i = 0; i < SECRETS; i++) {
+        bool is_needed = i != CLUSTER_KEY || store->ops->member != NULL;
+        if (is_needed && atomic_load(&auth->ring)->secrets[i].text.len == 0)
+            TRY(make_secret(store, &secret_kinds[i], now_ms, err));
+    }
     TRY(auth_reload(auth, store, err));
     tell_who_has_none(auth, store, data_dir);
     return RC_OK;
@@ -250,7 +312,7 @@ static struct str bearer(struct str authorization)
 
 struct str auth_cluster_key(const struct auth *auth)
 {
-    return atomic_load(&auth->ring)->cluster_key;
+    return atomic_load(&auth->ring)->secrets[CLUSTER_KEY].text;
 }
 
 bool auth_is_server(const struct auth *auth, struct str authorization)
@@ -260,10 +322,65 @@ bool auth_is_server(const struct auth *auth, struct str authorization)
     return ours.len > 0 && key.len == ours.len && sodium_memcmp(key.ptr, ours.ptr, key.len) == 0;
 }
 
-const struct principal *auth_find(const struct auth *auth, struct str authorization)
+const struct principal *auth_find_key(const struct auth *auth, struct str text)
 {
     char hex[HASH_HEX];
-    struct str key = bearer(authorization);
+    const struct key *key = NULL;
+    if (text.len > 0)
+        key = strmap_get(&atomic_load(&auth->ring)->keys, hash_key(text, hex));
+    return key == NULL ? NULL : &key->self;
+}
+
+const struct principal *auth_find(const struct auth *auth, struct str authorization)
+{
+    return auth_find_key(auth, bearer(authorization));
+}
+
+const struct principal *auth_find_id(const struct auth *auth, uint64_t key_id)
+{
+    const struct key *key = map_get(&atomic_load(&auth->ring)->by_id, key_id);
+    return key == NULL ? NULL : &key->self;
+}
+
+/* ---- browsers */
+
+/* Without a key to seal under everybody could seal. */
+static bool may_seal(const struct keyring *ring)
+{
+    return ring->secrets[SEAL_KEY].text.len > 0;
+}
+
+bool auth_begin_session(const struct auth *auth, uint64_t key_id, int64_t now_ms,
+                        struct session *ret_session, char ret_cookie[COOKIE_TEXT])
+{
     const struct keyring *ring = atomic_load(&auth->ring);
-    return key.len == 0 ? NULL : strmap_get(&ring->keys, hash_key(key, hex));
+    const struct key *key = map_get(&ring->by_id, key_id);
+    if (key == NULL || !may_seal(ring))
+        return false;
+    *ret_session = (struct session){key_id, key->sessions, now_ms + SESSION_LIVES_MS};
+    cookie_seal(ret_session, ring->seal_key, ret_cookie);
+    return true;
+}
+
+static const struct key *holder(const struct keyring *ring, const struct session *session,
+                                int64_t now_ms)
+{
+    const struct key *key = map_get(&ring->by_id, session->key_id);
+    bool holds = key != NULL && key->sessions == session->number && now_ms < session->ends_ms;
+    return holds ? key : NULL;
+}
+
+const struct principal *auth_find_session(const struct auth *auth, struct str cookie,
+                                          int64_t now_ms, struct session *ret_session)
+{
+    const struct keyring *ring = atomic_load(&auth->ring);
+    if (!may_seal(ring) || !cookie_open(cookie, ring->seal_key, ret_session))
+        return NULL;
+    const struct key *key = holder(ring, ret_session, now_ms);
+    return key == NULL ? NULL : &key->web;
+}
+
+bool auth_session_holds(const struct auth *auth, const struct session *session, int64_t now_ms)
+{
+    return holder(atomic_load(&auth->ring), session, now_ms) != NULL;
 }

@@ -5,10 +5,15 @@
  * which stays until the end, so looking one up needs no lock. The rights of each role stand in one
  * place: the table of routes.
  *
- * Servers of a cluster speak to each other with a key of their own. It is made by the first of them
- * and kept in the store as it is, since all need it; it is in no file, and nobody is shown it. */
+ * Servers of a cluster speak to each other with a key of their own, and seal the cookies of browsers
+ * (cookie.h) under another one. These are made by the first of them and kept in the store as they
+ * are, since all need them; they are in no file, and nobody is shown them.
+ *
+ * A browser that signed in by a key may do what the key may; its actor is "key:admin@web", so that
+ * records tell people at a page from programs. */
 #pragma once
 #include "base/map.h"
+#include "server/auth/cookie.h"
 #include "store/store.h"
 
 /* A set of these stands in each route; the empty set is nobody. */
@@ -24,7 +29,10 @@ struct principal {
     struct str actor; /* "key:admin", for the records of what happened */
     struct str name;  /* "admin" */
     enum role role;
+    uint64_t key_id;
 };
+
+enum { SESSION_LIVES_MS = 12 * 3600 * 1000 };
 
 struct keyring;
 
@@ -48,3 +56,19 @@ bool auth_is_server(const struct auth *auth, struct str authorization);
 
 /* Whose key this is (the value of an Authorization header), or NULL. */
 const struct principal *auth_find(const struct auth *auth, struct str authorization);
+/* The same for a key as its owner typed it. */
+const struct principal *auth_find_key(const struct auth *auth, struct str key);
+/* The key with this id, or NULL when it is gone. */
+const struct principal *auth_find_id(const struct auth *auth, uint64_t key_id);
+
+/* ---- browsers (now_ms: wall clock) */
+
+/* Begins a session by that key, for SESSION_LIVES_MS: the value of its cookie. False: the key has
+ * gone meanwhile. */
+bool auth_begin_session(const struct auth *auth, uint64_t key_id, int64_t now_ms,
+                        struct session *ret_session, char ret_cookie[COOKIE_TEXT]);
+/* Who signed in to get this cookie, or NULL: it is not one of ours, or its session is over. */
+const struct principal *auth_find_session(const struct auth *auth, struct str cookie,
+                                          int64_t now_ms, struct session *ret_session);
+/* Whether a session that was found is still not over. */
+bool auth_session_holds(const struct auth *auth, const struct session *session, int64_t now_ms);

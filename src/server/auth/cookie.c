@@ -30,8 +30,8 @@ static uint64_t take(const unsigned char *from)
     return value;
 }
 
-void session_seal(const struct session *session, const unsigned char key[SEAL_KEY_BYTES],
-                  char ret_text[COOKIE_TEXT])
+void cookie_seal(const struct session *session, const unsigned char key[SEAL_KEY_BYTES],
+                 char ret_text[COOKIE_TEXT])
 {
     unsigned char plain[PLAIN_BYTES];
     unsigned char cookie[COOKIE_BYTES]; /* the nonce, and what is sealed */
@@ -44,8 +44,8 @@ void session_seal(const struct session *session, const unsigned char key[SEAL_KE
     sodium_bin2base64(ret_text, COOKIE_TEXT, cookie, sizeof cookie, BASE64);
 }
 
-bool session_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
-                  struct session *ret_session)
+bool cookie_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
+                 struct session *ret_session)
 {
     unsigned char cookie[COOKIE_BYTES];
     unsigned char plain[PLAIN_BYTES];

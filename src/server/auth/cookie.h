@@ -20,8 +20,8 @@ struct session {
     int64_t ends_ms; /* wall clock */
 };
 
-void session_seal(const struct session *session, const unsigned char key[SEAL_KEY_BYTES],
-                  char ret_text[COOKIE_TEXT]);
+void cookie_seal(const struct session *session, const unsigned char key[SEAL_KEY_BYTES],
+                 char ret_text[COOKIE_TEXT]);
 /* False: it was not sealed under this key, or is not as it was. */
-bool session_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
-                  struct session *ret_session);
+bool cookie_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
+                 struct session *ret_session);

@@ -12,8 +12,8 @@ TEST(what_was_sealed_is_opened)
 {
     char text[COOKIE_TEXT];
     struct session opened;
-    session_seal(&ours, key, text);
-    assert_true(session_open(str_c(text), key, &opened));
+    cookie_seal(&ours, key, text);
+    assert_true(cookie_open(str_c(text), key, &opened));
     assert_int_equal(opened.key_id, ours.key_id);
     assert_int_equal(opened.number, ours.number);
     assert_int_equal(opened.ends_ms, ours.ends_ms);
@@ -22,8 +22,8 @@ TEST(what_was_sealed_is_opened)
 TEST(two_cookies_of_one_session_have_nothing_in_common)
 {
     char a[COOKIE_TEXT], b[COOKIE_TEXT];
-    session_seal(&ours, key, a);
-    session_seal(&ours, key, b);
+    cookie_seal(&ours, key, a);
+    cookie_seal(&ours, key, b);
     assert_string_not_equal(a, b);
 }
 
@@ -32,35 +32,35 @@ TEST(another_key_opens_nothing)
     static const unsigned char other[SEAL_KEY_BYTES] = {1, 2, 4};
     char text[COOKIE_TEXT];
     struct session opened;
-    session_seal(&ours, other, text);
-    assert_false(session_open(str_c(text), key, &opened));
+    cookie_seal(&ours, other, text);
+    assert_false(cookie_open(str_c(text), key, &opened));
 }
 
 TEST(a_cookie_that_differs_in_one_digit_is_none)
 {
     char text[COOKIE_TEXT];
     struct session opened;
-    session_seal(&ours, key, text);
+    cookie_seal(&ours, key, text);
     for (size_t i = 0; text[i] != '\0'; i++) {
         char digit = text[i];
         text[i] = digit == 'A' ? 'B' : 'A';
-        assert_false(session_open(str_c(text), key, &opened));
+        assert_false(cookie_open(str_c(text), key, &opened));
         text[i] = digit;
     }
-    assert_true(session_open(str_c(text), key, &opened));
+    assert_true(cookie_open(str_c(text), key, &opened));
 }
 
 TEST(a_cookie_that_is_longer_or_shorter_is_none)
 {
     char text[COOKIE_TEXT + 8];
     struct session opened;
-    session_seal(&ours, key, text);
+    cookie_seal(&ours, key, text);
     size_t len = strlen(text);
     for (size_t i = 0; i < len; i++)
-        assert_false(session_open(str_of(text, i), key, &opened));
+        assert_false(cookie_open(str_of(text, i), key, &opened));
     strcpy(text + len, "A");
-    assert_false(session_open(str_c(text), key, &opened));
+    assert_false(cookie_open(str_c(text), key, &opened));
     strcpy(text + len, "AAAA");
-    assert_false(session_open(str_c(text), key, &opened));
-    assert_false(session_open(STR(" "), key, &opened));
+    assert_false(cookie_open(str_c(text), key, &opened));
+    assert_false(cookie_open(STR(" "), key, &opened));
 }
