@@ -31,8 +31,6 @@
     P("/archive")                                                                                  \
     P("/settings")                                                                                 \
     P("/diagnostics")                                                                              \
-    P("/sessions")                                                                                 \
-    P("/sessions/codes")                                                                           \
     P("/groups/{}")                                                                                \
     P("/groups/{}/close")                                                                          \
     P("/groups/{}/cancel")                                                                         \

@@ -7,6 +7,8 @@
 #include "loop/signals.h"
 #include "loop/zones.h"
 #include "server/alert/alert_sender.h"
+#include "server/auth/codes.h"
+#include "server/auth/wrong_keys.h"
 #include "server/call/board.h"
 #include "server/call/context.h"
 #include "server/call/net.h"
@@ -129,6 +131,8 @@ static enum rc start_nets(struct process *p, struct err *err)
     uint16_t port = p->options.listen_port;
     TRY(http_probe(str_c(p->options.listen_host), port, err));
     p->server.quota = http_quota_new();
+    p->server.codes = codes_new();
+    p->server.wrong_keys = wrong_keys_new();
     for (size_t i = 0; i < p->options.net_threads; i++) {
         TRY(net_start(&p->server, &port, &p->server.nets[i], err));
         atomic_fetch_add(&p->server.net_count, 1);
@@ -359,6 +363,8 @@ static void stop(struct process *p)
     zones_free(s->zones);
     kept_free(s->forecasts);
     http_quota_free(s->quota);
+    codes_free(s->codes);
+    wrong_keys_free(s->wrong_keys);
     auth_close(&s->auth);
     if (s->store != NULL)
         s->store->ops->close(s->store);

@@ -40,5 +40,6 @@ request_step api_cluster, api_cluster_wake, api_cluster_mail; /* api_cluster.c *
 request_step api_blockers;                                    /* api_system.c */
 request_step api_series;                                      /* api_series.c */
 void api_series_merge(struct request *r, const struct json *docs, size_t count);
+request_step api_session_code, api_session_begin, api_session_end;
 request_step api_me, api_stats, api_healthz, api_readyz, api_version,
     api_openapi; /* api_system.c */

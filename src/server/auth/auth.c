@@ -72,22 +72,28 @@ static struct str hash_key(struct str key, char ret_hex[HASH_HEX])
     return str_of(ret_hex, HASH_HEX - 1);
 }
 
+struct str auth_actor(struct str name, bool web, struct arena *arena)
+{
+    return arena_printf(arena, "key:%.*s%s", STR_ARG(name), web ? "@web" : "");
+}
+
 static struct principal principal(struct keyring *ring, const struct key_rec *rec, enum role role,
-                                  const char *suffix)
+                                  bool web)
 {
     return (struct principal){
-        .name = arena_printf(&ring->arena, "%.*s%s", STR_ARG(rec->name), suffix),
-        .actor = arena_printf(&ring->arena, "key:%.*s%s", STR_ARG(rec->name), suffix),
+        .name = arena_str(&ring->arena, rec->name),
+        .actor = auth_actor(rec->name, web, &ring->arena),
         .role = role,
         .key_id = rec->id,
+        .web = web,
     };
 }
 
 static void add_principal(struct keyring *ring, const struct key_rec *rec, enum role role)
 {
     struct key *key = ARENA_NEW(&ring->arena, struct key);
-    key->self = principal(ring, rec, role, "");
-    key->web = principal(ring, rec, role, "@web");
+    key->self = principal(ring, rec, role, false);
+    key->web = principal(ring, rec, role, true);
     key->sessions = rec->sessions;
     key->hash = arena_str(&ring->arena, rec->hash);
     strmap_put(&ring->keys, key->hash, key);

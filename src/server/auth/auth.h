@@ -30,6 +30,7 @@ struct principal {
     struct str name;  /* "admin" */
     enum role role;
     uint64_t key_id;
+    bool web; /* a browser that signed in by the key */
 };
 
 enum { SESSION_LIVES_MS = 12 * 3600 * 1000 };
@@ -39,6 +40,9 @@ struct keyring;
 struct auth {
     struct keyring *_Atomic ring; /* owned, and those before it */
 };
+
+/* The actor that stands for the key of this name. */
+struct str auth_actor(struct str name, bool web, struct arena *arena);
 
 /* Reads the keys. The first start makes the two everybody needs and writes them into data_dir, mode
  * 0600: admin.key and worker.key. A server that joins others makes a key for its own worker, if

@@ -23,6 +23,8 @@ struct server {
     const struct server_options *options;
     struct store *store;
     struct auth auth;
+    struct codes *codes;               /* owned: by which browsers sign in */
+    struct wrong_keys *wrong_keys;     /* owned: that were tried lately */
     struct membership *membership;     /* among other servers; NULL: there can be none */
     struct decider *decider;           /* runs turns */
     struct board *board;               /* numbers of this server, for all who read them */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "server/call/browser.h"
 #include "server/call/routes.h"
 #include "server/cluster/peers.h"
 #include "wire/http/sse.h"
@@ -12,6 +13,7 @@
 
 enum {
     STREAM_TICK_MS = 20,     /* how soon a writer hears that a slow reader took something */
+    STREAM_LOOK_TICKS = 25,  /* 0.5 s: a reader whose key or session ended is read to no longer */
     STREAM_PING_TICKS = 750, /* 15 s: keeps proxies and NAT tables from forgetting a stream */
     PROBLEM_BYTES_MAX = 4096,
 };
@@ -88,6 +90,8 @@ static void on_stream_tick(uv_timer_t *timer)
         if (due && s->request->pings)
             (void)http_stream_write(s->request->http, buf_str(&ping)); /* full: it is not idle */
         atomic_store(s->unsent, http_stream_unsent(s->request->http));
+        if (net->ticks % STREAM_LOOK_TICKS == 0 && !browser_still_may(s->request))
+            http_request_drop(s->request->http);
     }
 }
 

@@ -175,6 +175,14 @@ void request_to_query(struct request *r, request_look *look)
     request_to_query_first(r, look, answer_body);
 }
 
+void request_to_store(struct request *r, request_keep *keep, request_step *done)
+{
+    r->keep = keep;
+    r->home = take_result;
+    r->done = done;
+    fail_unless_sent(r, decider_keep(r->server->decider, r));
+}
+
 void request_to_output_log(struct request *r, request_send *send, request_step *done)
 {
     r->home = take_result;
@@ -187,11 +195,19 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
 static void respond(struct request *r, const struct http_answer *answer)
 {
     struct buf body = r->body; /* the request is gone after the answer, its arena too */
+    struct http_header headers[HEADERS_MAX + 1];
+    struct http_answer kept = *answer;
     r->body = (struct buf){0};
+    if (r->set_cookie.len > 0) {
+        for (size_t i = 0; i < answer->header_count; i++)
+            headers[i] = answer->headers[i];
+        headers[kept.header_count++] = (struct http_header){STR("Set-Cookie"), r->set_cookie};
+        kept.headers = headers;
+    }
     if (r->gathering != NULL)
-        gather_own(r, answer);
+        gather_own(r, &kept);
     else
-        http_respond(r->http, answer);
+        http_respond(r->http, &kept);
     buf_free(&body);
 }
 
@@ -266,7 +282,8 @@ void request_answer_body(struct request *r, int status)
 static void answer_problem(struct request *r, int status, const char *code, struct str detail,
                            const struct field_errors *errors)
 {
-    static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
+    const struct http_header again = {
+        STR("Retry-After"), arena_printf(r->arena, "%d", r->retry_s > 0 ? r->retry_s : 1)};
     static const struct http_header realm = {STR_INIT("WWW-Authenticate"), STR_INIT("Bearer")};
     if (forward_is_doubtful(r, status)) {
         status = 502;

@@ -32,6 +32,7 @@ struct merged_events;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
+typedef enum rc request_keep(struct request *r, struct store *store, struct err *err);
 typedef enum rc request_send(struct output_log *log, struct request *r);
 typedef enum rc name_check(struct str name, struct arena *arena, struct field_errors *errors);
 
@@ -83,11 +84,12 @@ struct request {
     struct net *net; /* where it came from and goes back to */
     const struct route *route;
     const struct principal *who;
-    struct str id;              /* the part of the path that a route's {} stands for … */
-    struct str sub_id;          /* … and its second one */
-    bool by_name;               /* the first one is a job's name, whatever it looks like */
-    bool is_unpacked;           /* the body was gzip, and is not any more */
-    struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
+    const struct session *session; /* of the browser that asks; NULL: a key does (browser.h) */
+    struct str id;                 /* the part of the path that a route's {} stands for … */
+    struct str sub_id;             /* … and its second one */
+    bool by_name;                  /* the first one is a job's name, whatever it looks like */
+    bool is_unpacked;              /* the body was gzip, and is not any more */
+    struct str idempotency_key;    /* of the header Idempotency-Key; empty: none */
     char request_id[REQUEST_ID_MAX];
 
     /* Among other servers. */
@@ -100,6 +102,7 @@ struct request {
     bool prints;                   /* the look prints the answer */
     union {                        /* for the thread that it is sent to, if that is not the turn */
         request_look *look;        /* called by a query thread */
+        request_keep *keep;        /* called by the turn's thread, between two turns */
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
         struct series_call *series;         /* … what to print of the last hour, … */
@@ -119,6 +122,8 @@ struct request {
     struct buf body;              /* owned: the printed answer, freed with it */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
     struct representation form;   /* how the body is sent */
+    struct str set_cookie;        /* what the browser shall keep; empty: as it is */
+    int retry_s;                  /* of an answer that says when to come again; 0: soon */
     bool replayed;                /* it was given before, to the first request with that key */
     struct net_stream *stream;    /* while it is an endless one, … */
     bool pings;                   /* … whose silence is broken by comments, … */
@@ -144,6 +149,9 @@ void request_to_waits(struct request *r, request_step *done);
 void request_to_query(struct request *r, request_look *look);
 /* The same, but it is not answered yet. */
 void request_to_query_first(struct request *r, request_look *look, request_step *done);
+/* To the thread that has the store, which calls keep between two turns: for the few things that are
+ * kept beside what the engine decides. */
+void request_to_store(struct request *r, request_keep *keep, request_step *done);
 /* To the output log, by one of the functions in output_log.h. */
 void request_to_output_log(struct request *r, request_send *send, request_step *done);
 /* Home again, from any thread. */

@@ -1,5 +1,8 @@
 #include "server/call/routes.h"
 #include "base/later.h"
+#include "loop/clock.h"
+#include "server/auth/wrong_keys.h"
+#include "server/call/browser.h"
 #include "server/call/resolve.h"
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
@@ -58,10 +61,32 @@ static void find_caller(struct request *r)
     struct str authorization = http_request_header(r->http, STR("Authorization"));
     if (r->server->membership != NULL && auth_is_server(&r->server->auth, authorization))
         forward_read(r);
-    else
+    else if (authorization.len > 0)
         r->who = auth_find(&r->server->auth, authorization);
+    else
+        browser_find(r);
     if (r->who != NULL)
         http_request_vouch(r->http);
+}
+
+bool routes_allow_wrong_key(struct request *r)
+{
+    r->retry_s = wrong_keys_count(r->server->wrong_keys, http_request_origin(r->http),
+                                  clock_mono_us() / 1000);
+    if (r->retry_s == 0)
+        return true;
+    request_problem(r, 429, "%d wrong keys came from this address within a minute",
+                    WRONG_KEYS_A_MINUTE);
+    return false;
+}
+
+static void refuse_caller(struct request *r)
+{
+    bool is_wrong = http_request_header(r->http, STR("Authorization")).len > 0;
+    if (!is_wrong && r->set_cookie.len > 0)
+        request_problem(r, 401, "the session is over; sign in again");
+    else if (!is_wrong || routes_allow_wrong_key(r))
+        request_problem(r, 401, "a valid key is needed: Authorization: Bearer KEY");
 }
 
 static bool may_call(struct request *r, const struct route *route)
@@ -74,11 +99,11 @@ static bool may_call(struct request *r, const struct route *route)
         return true;
     }
     if (r->who == NULL)
-        request_problem(r, 401, "a valid key is needed: Authorization: Bearer KEY");
+        refuse_caller(r);
     else if ((route->roles & r->who->role) == 0)
         request_problem(r, 403, "the key '%.*s' may not call this", STR_ARG(r->who->name));
     else
-        return true;
+        return r->session == NULL || browser_admits(r);
     return false;
 }
 

@@ -10,6 +10,8 @@ enum command_repeat routes_repeat(const struct request *r);
  * when it has answered: no such thing, or not for this caller. A body that comes with it need not
  * be read then. */
 bool routes_admit(struct request *r, bool body_follows);
+/* Counts a key that is none. False: its address tried too many, and the request is answered. */
+bool routes_allow_wrong_key(struct request *r);
 /* Hands a request that was admitted to its handler, here or on the server that has to decide. */
 void routes_serve(struct request *r);
 /* To its handler, here, from the beginning. */

@@ -89,8 +89,9 @@ static void fail(struct request *r, const struct err *err)
 static size_t copy_headers(const struct http_response *from, struct arena *arena,
                            struct http_header *ret_headers)
 {
-    static const char *const names[] = {"ETag",     "Retry-After", "Idempotency-Replayed",
-                                        "Location", "Allow",       "WWW-Authenticate"};
+    static const char *const names[] = {"ETag",      "Retry-After", "Idempotency-Replayed",
+                                        "Location",  "Allow",       "WWW-Authenticate",
+                                        "Set-Cookie"};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str value = http_response_header(from, str_c(names[i]));
@@ -209,6 +210,9 @@ static size_t add_identity(const struct request *r, struct http_header *headers,
     size_t count = 0;
     add_header(headers, &count, FORWARD_PRINCIPAL,
                arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
+    add_header(headers, &count, FORWARD_WEB, r->who->web ? STR("1") : STR(""));
+    if (r->who->role == ROLE_ANYONE || r->session != NULL)
+        add_header(headers, &count, FORWARD_HOST, http_request_header(r->http, STR("Host")));
     add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
     return count;
 }
@@ -388,7 +392,8 @@ void forward_read(struct request *r)
     r->by_server = true;
     r->who = who;
     who->name = name.len > 0 ? name : STR("server");
-    who->actor = arena_printf(r->arena, "key:%.*s", STR_ARG(who->name));
+    who->web = http_request_header(r->http, STR(FORWARD_WEB)).len > 0;
+    who->actor = auth_actor(who->name, who->web, r->arena);
     who->role = str_eq(role, STR("admin"))    ? ROLE_ADMIN
                 : str_eq(role, STR("worker")) ? ROLE_WORKER
                 : role.len == 0               ? ROLE_SERVER

@@ -19,6 +19,8 @@
 /* Headers of forwarded requests; a client's own are ignored. */
 #define FORWARD_PRINCIPAL "Belfry-Principal" /* ROLE NAME of who asks */
 #define FORWARD_REQUEST "Belfry-Request-Id"
+#define FORWARD_WEB "Belfry-Web"   /* it is a browser */
+#define FORWARD_HOST "Belfry-Host" /* of a browser that signs in: what it calls us */
 
 /* Each is true when r is taken care of: it goes elsewhere, or is answered. False: it is ours, go
  * on. The id 0 is in the first partition. */

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64 };
+enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64, PUBLIC_URL_MAX = 200 };
 
 struct server_args {
     const char *data;
@@ -189,6 +189,24 @@ static enum rc check_node(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
+/* It goes into links and is compared with what browsers say of themselves: the bare beginning of an
+ * address. */
+static enum rc check_public_url(const struct server_options *o, struct err *err)
+{
+    struct str rest = str_c(o->public_url);
+    if (rest.len == 0)
+        return RC_OK;
+    struct str scheme = str_cut(&rest, '/');
+    bool is_http = str_eq(scheme, STR("http:")) || str_eq(scheme, STR("https:"));
+    bool has_host = rest.len > 1 && rest.ptr[0] == '/' && rest.ptr[1] != '/';
+    if (!is_http || !has_host || rest.len > PUBLIC_URL_MAX || !http_is_header_text(rest) ||
+        str_index(rest, '?') < rest.len || str_index(rest, '#') < rest.len ||
+        str_index(rest, '@') < rest.len || str_index(rest, ' ') < rest.len)
+        return err_set(err, RC_INVALID,
+                       "public_url must be http://HOST or https://HOST, perhaps with a port");
+    return RC_OK;
+}
+
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -239,6 +257,7 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
     TRY(check_limits(options, err));
     raise_buffered(options);
     TRY(check_node(options, err));
+    TRY(check_public_url(options, err));
     TRY(find_store(options, err));
     tell_engine(options);
     return check_cluster(options, err);

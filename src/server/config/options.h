@@ -24,6 +24,7 @@ struct server_options {
 
     /* Among other servers, in a store that they share. */
     const char *node;       /* its name there; "": host name and port */
+    const char *public_url; /* where people reach its pages: https://HOST, "": not said */
     const char *advertise;  /* where the others reach it: http://HOST:PORT; "": where it listens */
     uint64_t node_lease_ms; /* a server unheard of for this long loses its partitions */
     uint64_t partitions; /* of a store that is made now; a store that exists has its own number */

@@ -40,6 +40,7 @@ const struct setting settings_all[] = {
     TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
     TEXT("node", node, "", "its name in the cluster; empty: host name and port"),
     TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens"),
+    TEXT("public_url", public_url, "", "where people reach its pages, for links and cookies"),
     TIME(node_lease_ms, "5s", SECOND, 60 * SECOND,
         "a server silent for this long loses its partitions"),
     NUMBER(partitions, "16", 1, PARTITIONS_MAX, "of a shared store, when it is made"),

@@ -295,6 +295,31 @@ static bool wait(struct decider *d)
     return mailbox_wait(d->intake.box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
 }
 
+/* Each is a transaction of its own; dying before its answer leaves it done or not done, and its
+ * client in doubt, as with any change. */
+static void keep_all(struct decider *d, const struct err *why_not)
+{
+    struct list calls;
+    list_init(&calls);
+    mailbox_take_all(d->keeps, &calls);
+    for (struct list_node *node; (node = list_pop_front(&calls)) != NULL;) {
+        struct mail *mail = CONTAINER_OF(node, struct mail, node);
+        struct request *r = CONTAINER_OF(mail, struct request, parcel.mail);
+        if (why_not == NULL)
+            r->rc = r->keep(r, d->server->store, &r->err);
+        else
+            r->rc = err_set(&r->err, RC_BUSY, "%s", why_not->text);
+        request_send_home(r);
+    }
+}
+
+static void keep_what_waits(struct decider *d)
+{
+    struct err err;
+    err_set(&err, RC_BUSY, "the store takes nothing at the moment");
+    keep_all(d, d->outage.on ? &err : NULL);
+}
+
 static void decide(void *arg)
 {
     struct decider *d = arg;
@@ -304,6 +329,7 @@ static void decide(void *arg)
         if (!decider_follow_cluster(d))
             continue;
         look_after_store(d);
+        keep_what_waits(d);
         look_after_zones(d);
         look_at_clock(d);
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
@@ -312,12 +338,14 @@ static void decide(void *arg)
     /* Commands that still wait are told that the server is going away. */
     decider_unpark(d);
     mailbox_close(d->intake.box);
+    mailbox_close(d->keeps);
     intake_take(&d->intake, &d->turn);
     static struct command *commands[TURN_COMMANDS_MAX];
     struct err err;
     err_set(&err, RC_BUSY, "the server is shutting down");
     for (size_t count; (count = gather(d, commands)) > 0;)
         answers_give_up(commands, count, &err);
+    keep_all(d, &err);
 }
 
 /* The newest id in the store says whether the clock can be right, so owning comes first. */
@@ -359,6 +387,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     d->options = server->options->engine;
     d->options.rules_arg = server->zones;
     intake_init(&d->intake, server->options->mailbox_max);
+    d->keeps = mailbox_new(server->options->mailbox_max);
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
         atomic_store(&server->loaded, true);
@@ -368,6 +397,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     if (rc != RC_OK) {
         server->store->patience = (struct store_patience){0};
         intake_free(&d->intake);
+        mailbox_free(d->keeps);
         turn_close(&d->turn);
         free(d);
         return rc;
@@ -384,6 +414,13 @@ void decider_nudge(struct decider *d)
 enum rc decider_send(struct decider *d, struct request *r)
 {
     return intake_send(&d->intake, r);
+}
+
+enum rc decider_keep(struct decider *d, struct request *r)
+{
+    TRY(mailbox_send(d->keeps, &r->parcel.mail));
+    intake_nudge(&d->intake);
+    return RC_OK;
 }
 
 void decider_hangup(struct decider *d, const struct request *r)
@@ -420,6 +457,7 @@ void decider_free(struct decider *d)
     retired_free(d->retired);
     engine_free(d->keeper.former);
     intake_free(&d->intake);
+    mailbox_free(d->keeps);
     turn_close(&d->turn);
     free(d);
 }

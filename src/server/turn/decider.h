@@ -10,6 +10,8 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
 /* From any thread. RC_BUSY when too much is waiting, RC_SHUTDOWN when going away; r is taken only
  * by RC_OK and comes home when its command is answered. */
 enum rc decider_send(struct decider *d, struct request *r);
+/* The same, to have r->keep called with the store between two turns. */
+enum rc decider_keep(struct decider *d, struct request *r);
 /* A parked poll's client has left: stop offering it work. */
 void decider_hangup(struct decider *d, const struct request *r);
 /* An alert was delivered, or given up. From any thread. */

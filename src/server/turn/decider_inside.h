@@ -12,6 +12,7 @@ struct decider {
     struct server *server;
     struct thread *thread;
     struct intake intake;
+    struct mailbox *keeps; /* owned: requests that want something kept beside the turns */
     struct turn turn;
     struct outage outage;
     struct timekeeper time; /* alone: of this machine's clock */

@@ -140,6 +140,11 @@ bool http_request_hold(struct http_request *req, size_t bytes);
  * time to ask for something, and makes room when there are too many connections. */
 void http_request_vouch(struct http_request *req);
 
+/* Where it comes from. */
+struct http_origin http_request_origin(const struct http_request *req);
+/* Closes the connection as if the client had left, from the loop; the request stays its handler's until then. */
+void http_request_drop(struct http_request *req);
+
 /* Answers and gives the request back; req is gone afterwards. */
 void http_respond(struct http_request *req, const struct http_answer *answer);
 

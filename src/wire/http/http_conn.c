@@ -109,6 +109,16 @@ bool http_request_hold(struct http_request *req, size_t bytes)
     return false;
 }
 
+struct http_origin http_request_origin(const struct http_request *req)
+{
+    return req->conn->origin;
+}
+
+void http_request_drop(struct http_request *req)
+{
+    http_conn_close(req->conn);
+}
+
 /* ---- the end */
 
 static void destroy(struct http_conn *c)
