@@ -40,6 +40,7 @@ static const struct command commands[] = {
     {"logs", logs_command, "print what a command printed"},
     {"events", events_command, "print what happens, as it happens"},
     {"series", series_command, "print how a number went over time"},
+    {"dashboard", dashboard_command, "print a link that signs a browser in"},
     {"stats", stats_command, "print how many there are of what"},
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"pause", pause_command, "keep a job from running"},

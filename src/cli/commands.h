@@ -25,6 +25,7 @@ int explain_command(int argc, char **argv);
 int events_command(int argc, char **argv);
 int series_command(int argc, char **argv);
 int stats_command(int argc, char **argv);
+int dashboard_command(int argc, char **argv);
 int logs_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);
 int pause_command(int argc, char **argv);

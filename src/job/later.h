@@ -6,7 +6,7 @@
 #include "base/later.h"
 
 #define LATER_COMMANDS                                                                             \
-    "api|archive|audit|backup|completion|context|dashboard|diff|doctor|drain|edit|exec|"           \
+    "api|archive|audit|backup|completion|context|diff|doctor|drain|edit|exec|"                     \
     "groups|keys|login|move|progress|release|report|restore|roles|secrets|tasks|tls|top|wait|"     \
     "webhooks"
 

@@ -61,6 +61,8 @@ void api_me(struct request *r)
     json_put_str(&w, "key", r->who->name);
     json_put_str(&w, "role", str_c(role_word(r->who->role)));
     json_put_str(&w, "actor", r->who->actor);
+    json_put_str(&w, "by", r->who->web ? STR("session") : STR("key"));
+    json_put_when(&w, "ends_at", r->session == NULL ? 0 : r->session->ends_ms);
     put_calls(&w, r->who->role);
     json_close(&w);
     request_answer_body(r, 200);
