@@ -700,6 +700,11 @@ def test_answers_of_the_server_itself_are_as_documented():
     assert {"count"} in (set(data) for data in flooded(queue, made)), "no count of what was too much"
     checked(200, "GET", API + "/cluster")
     assert checked(200, "GET", API + "/me")["role"] == "admin"
+    code = checked(201, "POST", API + "/sessions/codes")["code"]
+    own_page = {"X-Belfry": "1", "Origin": server.url}
+    checked(201, "POST", API + "/sessions", {"code": code}, key=None, headers=own_page)
+    checked(401, "POST", API + "/sessions", {"code": code}, key=None, headers=own_page)
+    checked(204, "DELETE", API + "/sessions", key=None, headers=own_page)
     for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
         checked(200, "GET", path, key=None)
 
