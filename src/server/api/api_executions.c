@@ -41,7 +41,7 @@ static struct json_writer begin_answer(struct request *r)
 {
     struct json_writer w = request_writer(r);
     json_open(&w);
-    r->replayed = r->cmd.once.replayed;
+    r->form.is_replayed = r->cmd.once.replayed;
     json_put_id(&w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
     json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_str(&w, "status", exec_state_name(r->cmd.reply.exec_state));

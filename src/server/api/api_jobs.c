@@ -27,7 +27,7 @@ static void answer_created(struct request *r)
     json_open(&w);
     job_document_put_created(&w, r, r->own, item);
     json_close(&w);
-    r->replayed = item->once.replayed;
+    r->form.is_replayed = item->once.replayed;
     request_answer_body(r, item->existing ? 200 : 201);
 }
 

@@ -98,7 +98,7 @@ static void answer_started(struct request *r)
 
 static void begun(struct request *r)
 {
-    r->replayed = r->cmd.once.replayed;
+    r->form.is_replayed = r->cmd.once.replayed;
     request_to_query_first(r, look_started, answer_started);
 }
 

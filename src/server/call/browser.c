@@ -91,7 +91,7 @@ void browser_find(struct request *r)
         r->who = auth_find_session(&r->server->auth, value, clock_wall_ms(), session);
         if (r->who != NULL) {
             r->session = session;
-            r->set_cookie = (struct str){0};
+            r->form.cookie = (struct str){0};
             return;
         }
         browser_forget(r);
@@ -144,7 +144,7 @@ bool browser_admits(struct request *r)
 
 static void set(struct request *r, const char *value, int64_t seconds)
 {
-    r->set_cookie =
+    r->form.cookie =
         arena_printf(r->arena, "%.*s=%s; Path=/; Max-Age=%" PRId64 "; HttpOnly; SameSite=Strict%s",
                      STR_ARG(cookie_name(r)), value, seconds, is_secure(r) ? "; Secure" : "");
 }

@@ -36,6 +36,7 @@ struct net {
 struct net_stream {
     struct list_node node;
     struct request *request;
+    bool pings; /* its silence is broken by comments */
     atomic_size_t *unsent;
     void (*on_gone)(struct request *r);
 };
@@ -87,7 +88,7 @@ static void on_stream_tick(uv_timer_t *timer)
     LIST_EACH(&net->streams, node)
     {
         struct net_stream *s = CONTAINER_OF(node, struct net_stream, node);
-        if (due && s->request->pings)
+        if (due && s->pings)
             (void)http_stream_write(s->request->http, buf_str(&ping)); /* full: it is not idle */
         atomic_store(s->unsent, http_stream_unsent(s->request->http));
         if (net->ticks % STREAM_LOOK_TICKS == 0 && !browser_still_may(s->request))
@@ -100,9 +101,11 @@ void net_stream_open(struct request *r, const char *content_type, atomic_size_t 
 {
     struct net *net = r->net;
     struct net_stream *s = ARENA_NEW(r->arena, struct net_stream);
-    *s = (struct net_stream){.request = r, .unsent = unsent, .on_gone = on_gone};
+    *s = (struct net_stream){.request = r,
+                             .pings = str_eq(str_c(content_type), STR(SSE_TYPE)),
+                             .unsent = unsent,
+                             .on_gone = on_gone};
     r->stream = s;
-    r->pings = str_eq(str_c(content_type), STR(SSE_TYPE));
     if (list_empty(&net->streams))
         uv_timer_start(&net->stream_timer, on_stream_tick, STREAM_TICK_MS, STREAM_TICK_MS);
     list_push_back(&net->streams, &s->node);
@@ -110,6 +113,11 @@ void net_stream_open(struct request *r, const char *content_type, atomic_size_t 
     r->http->on_gone = stream_gone;
     if (r->http->gone)
         stream_gone(r->http);
+}
+
+void net_stream_be_silent(struct request *r)
+{
+    r->stream->pings = false;
 }
 
 void net_stream_close(struct request *r, bool broken)

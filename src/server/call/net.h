@@ -21,5 +21,7 @@ void net_stop(struct net *net);
  * that who writes can wait. on_gone is called once when the reader leaves. */
 void net_stream_open(struct request *r, const char *content_type, atomic_size_t *unsent,
                      void (*on_gone)(struct request *r));
+/* It has pings from elsewhere. */
+void net_stream_be_silent(struct request *r);
 /* Ends it, and the request with it. A broken one is cut off, so that its reader notices. */
 void net_stream_close(struct request *r, bool broken);

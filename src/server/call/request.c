@@ -198,10 +198,10 @@ static void respond(struct request *r, const struct http_answer *answer)
     struct http_header headers[HEADERS_MAX + 1];
     struct http_answer kept = *answer;
     r->body = (struct buf){0};
-    if (r->set_cookie.len > 0) {
+    if (r->form.cookie.len > 0) {
         for (size_t i = 0; i < answer->header_count; i++)
             headers[i] = answer->headers[i];
-        headers[kept.header_count++] = (struct http_header){STR("Set-Cookie"), r->set_cookie};
+        headers[kept.header_count++] = (struct http_header){STR("Set-Cookie"), r->form.cookie};
         kept.headers = headers;
     }
     if (r->gathering != NULL)
@@ -218,7 +218,7 @@ static size_t add_headers(struct request *r, struct http_header headers[HEADERS_
         r->form.tag = arena_printf(r->arena, "\"%u\"", (unsigned)r->version);
     if (r->form.tag.len > 0)
         headers[count++] = (struct http_header){STR("ETag"), r->form.tag};
-    if (r->replayed)
+    if (r->form.is_replayed)
         headers[count++] = (struct http_header){STR("Idempotency-Replayed"), STR("true")};
     if (r->form.location.len > 0)
         headers[count++] = (struct http_header){STR("Location"), r->form.location};
@@ -283,7 +283,8 @@ static void answer_problem(struct request *r, int status, const char *code, stru
                            const struct field_errors *errors)
 {
     const struct http_header again = {
-        STR("Retry-After"), arena_printf(r->arena, "%d", r->retry_s > 0 ? r->retry_s : 1)};
+        STR("Retry-After"),
+        arena_printf(r->arena, "%d", r->form.retry_s > 0 ? r->form.retry_s : 1)};
     static const struct http_header realm = {STR_INIT("WWW-Authenticate"), STR_INIT("Bearer")};
     if (forward_is_doubtful(r, status)) {
         status = 502;

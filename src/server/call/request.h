@@ -74,6 +74,9 @@ struct representation {
     bool is_packed;      /* … it is gzip, … */
     bool is_known;       /* … the client has it already, … */
     bool varies;         /* … or it could have been gzip */
+    bool is_replayed;    /* it was given before, to the first request with that key */
+    struct str cookie;   /* what the browser shall keep; empty: as it is */
+    int retry_s;         /* when to come again; 0: soon */
 };
 
 struct request {
@@ -122,11 +125,7 @@ struct request {
     struct buf body;              /* owned: the printed answer, freed with it */
     uint32_t version;             /* of the job that is answered, told as its ETag; 0: none */
     struct representation form;   /* how the body is sent */
-    struct str set_cookie;        /* what the browser shall keep; empty: as it is */
-    int retry_s;                  /* of an answer that says when to come again; 0: soon */
-    bool replayed;                /* it was given before, to the first request with that key */
-    struct net_stream *stream;    /* while it is an endless one, … */
-    bool pings;                   /* … whose silence is broken by comments, … */
+    struct net_stream *stream;    /* while it is an endless one … */
     struct merged_events *events; /* … or the events of all servers */
 };
 

@@ -71,9 +71,9 @@ static void find_caller(struct request *r)
 
 bool routes_allow_wrong_key(struct request *r)
 {
-    r->retry_s = wrong_keys_count(r->server->wrong_keys, http_request_origin(r->http),
-                                  clock_mono_us() / 1000);
-    if (r->retry_s == 0)
+    r->form.retry_s = wrong_keys_count(r->server->wrong_keys, http_request_origin(r->http),
+                                       clock_mono_us() / 1000);
+    if (r->form.retry_s == 0)
         return true;
     request_problem(r, 429, "%d wrong keys came from this address within a minute",
                     WRONG_KEYS_A_MINUTE);
@@ -83,7 +83,7 @@ bool routes_allow_wrong_key(struct request *r)
 static void refuse_caller(struct request *r)
 {
     bool is_wrong = http_request_header(r->http, STR("Authorization")).len > 0;
-    if (!is_wrong && r->set_cookie.len > 0)
+    if (!is_wrong && r->form.cookie.len > 0)
         request_problem(r, 401, "the session is over; sign in again");
     else if (!is_wrong || routes_allow_wrong_key(r))
         request_problem(r, 401, "a valid key is needed: Authorization: Bearer KEY");

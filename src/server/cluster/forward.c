@@ -153,7 +153,7 @@ static void on_stream_data(void *arg, struct str piece)
     if (!f->open) {
         f->open = true;
         net_stream_open(r, SSE_TYPE, &f->unread, NULL);
-        r->pings = false; /* those of the other server are handed on */
+        net_stream_be_silent(r); /* the pings of the other server are handed on */
     }
     if (r->http->gone)
         reader_gone(r);
