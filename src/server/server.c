@@ -14,6 +14,7 @@
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
 #include "server/config/data_dir.h"
+#include "server/config/settings.h"
 #include "server/local_worker.h"
 #include "server/output/output_log.h"
 #include "server/turn/decider.h"
@@ -89,6 +90,17 @@ static void raise_files(struct rlimit *ret_before)
     setrlimit(RLIMIT_NOFILE, &most); /* when it fails there is what there was */
 }
 
+static void fit_threads(struct server_options *options)
+{
+    uint64_t wanted = options->net_threads;
+    if (wanted == 0)
+        options->net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->net_threads > SERVER_NETS_MAX)
+        options->net_threads = SERVER_NETS_MAX;
+    if (options->net_threads != wanted)
+        settings_note_adjusted(options, STR("net_threads"));
+}
+
 /* Beyond what may be open nobody can even be told that there are too many. */
 static void fit_connections(struct server_options *options)
 {
@@ -101,6 +113,7 @@ static void fit_connections(struct server_options *options)
     log_info("fewer connections than connections_max: the limit of open files is lower",
              "connections", LOG_NUMBER(most), NULL);
     options->connections_max = most;
+    settings_note_adjusted(options, STR("connections_max"));
 }
 
 static enum rc make_dir(const char *path, struct err *err)
@@ -396,10 +409,7 @@ int server_main(const struct server_options *options)
     keep_memory();
     p.server.options = &p.options;
     p.server.started_ms = clock_wall_ms();
-    if (p.options.net_threads == 0)
-        p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (p.options.net_threads > SERVER_NETS_MAX)
-        p.options.net_threads = SERVER_NETS_MAX;
+    fit_threads(&p.options);
     raise_files(&p.server.files);
     fit_connections(&p.options);
     /* Before the start: the server may be ended the moment after it said that it is ready. */
