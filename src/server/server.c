@@ -11,6 +11,7 @@
 #include "server/call/context.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
+#include "server/cluster/incidents.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
 #include "server/config/data_dir.h"
@@ -218,6 +219,7 @@ static enum rc join(struct process *p, struct err *err)
         .grace_ms = (int64_t)p->options.outage_grace_ms,
         .boot_id = p->dir.boot_id,
         .replaces = p->dir.replaces,
+        .incidents = s->incidents,
     };
     TRY(membership_join(s->store, &options, &s->membership, err));
     TRY(data_dir_sign(&p->dir, options.start, err));
@@ -251,6 +253,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(check_listen(&p->options, err));
     TRY(make_dir(p->options.data_dir, err));
     TRY(data_dir_lock(p->options.data_dir, &p->texts, &p->dir, err));
+    s->incidents = incidents_new();
     TRY(open_store(&p->options, &s->store, err));
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
@@ -371,6 +374,7 @@ static void stop(struct process *p)
     membership_free(s->membership);
     zones_free(s->zones);
     kept_free(s->forecasts);
+    incidents_free(s->incidents);
     http_quota_free(s->quota);
     auth_close(&s->auth);
     if (s->store != NULL)

@@ -250,6 +250,26 @@ enum dependency_side {
 /* Whose ids are looked for by a part of them. */
 enum id_kind { ID_KIND_JOB, ID_KIND_EXEC };
 
+/* What a database says about itself, for people: "journal_mode" and "wal". */
+struct store_fact {
+    const char *name;
+    struct str value;
+};
+
+enum { STORE_FACTS_MAX = 16 };
+
+struct store_about {
+    const char *kind; /* "sqlite", "postgres", "memory" */
+    struct str place; /* a path, or host and database; never a password */
+    int64_t now_ms;   /* by the database's clock; 0: it has none of its own */
+    struct store_fact facts[STORE_FACTS_MAX];
+    size_t count;
+};
+
+void store_about_add(struct store_about *about, const char *name, struct str value);
+/* A NULL str when it says nothing of that name. */
+struct str store_about_get(const struct store_about *about, const char *name);
+
 struct reader_ops {
     /* The job that a name means: the unfinished one of that name, else the newest that has ended.
      * RC_NOT_FOUND. */
@@ -343,6 +363,8 @@ struct reader_ops {
     /* A page of what came through the inbox and could not be made, newest first. */
     enum rc (*rejected)(struct reader *, const struct page *, struct arena *,
                         struct rejected_page *ret_page, struct err *);
+    /* Asks the database itself, so RC_OK also says that it answers. */
+    enum rc (*about)(struct reader *, struct arena *, struct store_about *ret_about, struct err *);
     void (*close)(struct reader *);
 };
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 struct board;
+struct incidents;
 struct decider;
 struct kept;
 struct alert_sender;
@@ -24,6 +25,7 @@ struct server {
     struct store *store;
     struct auth auth;
     struct membership *membership;     /* among other servers; NULL: there can be none */
+    struct incidents *incidents;       /* takeovers and outages of this server */
     struct decider *decider;           /* runs turns */
     struct board *board;               /* numbers of this server, for all who read them */
     struct board *waits;               /* the same of how many wait for what */

@@ -299,6 +299,12 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 
+static void tell_commit(struct turn *t, bool begins)
+{
+    if (t->on_commit != NULL)
+        t->on_commit(t->on_commit_arg, begins);
+}
+
 static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
 {
     /* Also when nothing is to be kept: an answer from memory is one that somebody believes. */
@@ -311,7 +317,10 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     }
     assert(delta->turn > 0 &&
            ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
+    tell_commit(t, true);
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
+    if (rc == RC_OK)
+        tell_commit(t, false);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
     if (PLANTED(slot_twice_after_unknown) && rc == RC_UNKNOWN && delta->job_count == 0 &&

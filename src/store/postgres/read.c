@@ -412,6 +412,7 @@ static const struct reader_ops ops = {
     .counters = read_counters,
     .sla_events = postgres_list_sla_events,
     .rejected = postgres_list_rejected,
+    .about = postgres_read_about,
     .close = close_reader,
 };
 
