@@ -29,8 +29,6 @@
     P("/secrets/{}")                                                                               \
     P("/audit")                                                                                    \
     P("/archive")                                                                                  \
-    P("/settings")                                                                                 \
-    P("/diagnostics")                                                                              \
     P("/sessions")                                                                                 \
     P("/sessions/codes")                                                                           \
     P("/groups/{}")                                                                                \

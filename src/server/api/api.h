@@ -35,10 +35,9 @@ request_step api_queues, api_queue, api_queue_change, api_queue_delete, api_queu
     api_queue_resume;                              /* api_queues.c */
 request_step api_teams, api_team, api_team_change; /* api_teams.c */
 request_step api_calendars, api_calendar, api_calendar_put,
-    api_calendar_delete;                                      /* api_calendars.c */
-request_step api_cluster, api_cluster_wake, api_cluster_mail; /* api_cluster.c */
-request_step api_blockers;                                    /* api_system.c */
-request_step api_series;                                      /* api_series.c */
+    api_calendar_delete;   /* api_calendars.c */
+request_step api_blockers; /* api_system.c */
+request_step api_series;   /* api_series.c */
 void api_series_merge(struct request *r, const struct json *docs, size_t count);
 request_step api_me, api_stats, api_healthz, api_readyz, api_version,
     api_openapi; /* api_system.c */

@@ -1,6 +1,7 @@
 #include "server/call/route_table.h"
 #include "job/later.h"
 #include "server/api/api.h"
+#include "server/system/system.h"
 
 /* The call has nothing to show, looks at Accept for itself, or answers whatever is accepted. */
 static const char ANY[] = "*/*";
@@ -119,7 +120,12 @@ const struct route route_table[] = {
             .repeat = REPEAT_IN_DOUBT),
     GET(    "/events",                      ADMIN,  NONE,               api_events, .type = ANY),
     GET(    "/me",                          KEYED,  NONE,               api_me),
-    GET(    "/cluster",                     ADMIN,  NONE,               api_cluster),
+    GET(    "/settings",                    ADMIN,  NONE,               api_settings,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_settings_merge),
+    GET(    "/diagnostics",                 ADMIN,  NONE,               api_diagnostics,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_diagnostics_merge),
+    GET(    "/cluster",                     ADMIN,  NONE,               api_cluster,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_cluster_merge),
     POST(   "/cluster/mail",                SERVER, NONE,               api_cluster_mail,
             .type = ANY),
     POST(   "/cluster/wake",                SERVER, NONE,               api_cluster_wake,
