@@ -699,6 +699,11 @@ def test_answers_of_the_server_itself_are_as_documented():
     made = [{"command": ["true"], "queue": queue}] * 100
     assert {"count"} in (set(data) for data in flooded(queue, made)), "no count of what was too much"
     checked(200, "GET", API + "/cluster")
+    assert len(checked(200, "GET", API + "/settings")["settings"]) > 50
+    checked(404, "GET", API + "/settings?server=nobody")
+    checked(400, "GET", API + "/settings?x=1")
+    assert checked(200, "GET", API + "/diagnostics")["checks"]
+    checked(400, "GET", API + "/diagnostics?x=1")
     assert checked(200, "GET", API + "/me")["role"] == "admin"
     for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
         checked(200, "GET", path, key=None)
@@ -729,7 +734,7 @@ def test_whatever_an_answer_may_have_was_seen():
     missing = {at for key, at in checker.declared.items() if key not in checker.seen}
     # What only one of several servers says; test_crew.py and test_split.py have those.
     missing -= {"answer.partitions", "answer.backlog", "answer.server", "answer.servers", "answer.detail",
-                "answer.epochs", "answer.heard_as", "answer.provisional", "answer.kept"}
+                "answer.epochs", "answer.heard_as", "answer.provisional", "answer.kept", "answer.missing"}
     assert not missing, sorted(missing)
     assert len(checker.seen) > 100, len(checker.seen)
 
