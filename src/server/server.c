@@ -11,6 +11,7 @@
 #include "server/call/context.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
+#include "server/call/worker_versions.h"
 #include "server/cluster/incidents.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
@@ -254,6 +255,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(make_dir(p->options.data_dir, err));
     TRY(data_dir_lock(p->options.data_dir, &p->texts, &p->dir, err));
     s->incidents = incidents_new();
+    s->worker_versions = worker_versions_new();
     TRY(open_store(&p->options, &s->store, err));
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
@@ -375,6 +377,7 @@ static void stop(struct process *p)
     zones_free(s->zones);
     kept_free(s->forecasts);
     incidents_free(s->incidents);
+    worker_versions_free(s->worker_versions);
     http_quota_free(s->quota);
     auth_close(&s->auth);
     if (s->store != NULL)

@@ -2,6 +2,7 @@
 asks. None of it ever has a secret in it.
 """
 
+import http.client
 import json
 import subprocess
 
@@ -93,17 +94,35 @@ def test_a_server_alone_checks_itself():
         server.submit("--wait", "--", "true")
         checks = checks_of(server)
         assert set(checks) == {"versions", "clock", "tzdata", "open_files", "processes", "disk",
-                               "file_system", "database", "store", "commits"}, checks
+                               "file_system", "database", "store", "commits", "workers"}, checks
         assert all((c["advice"] is None) == (c["status"] == "ok") for c in checks.values()), checks
         database = checks["database"]["detail"]
         assert "journal_mode wal" in database and "durability full" in database, database
         assert checks["store"]["status"] == "ok"
-        assert "2025" in checks["tzdata"]["detail"] or "version" in checks["tzdata"]["detail"]
+        assert "version" in checks["tzdata"]["detail"], checks["tzdata"]
+        version = server.cli("version").stdout.split()[-1]
+        assert f"of {version}" in checks["workers"]["detail"], checks["workers"]
+        assert checks["workers"]["status"] == "ok", checks["workers"]
         node, = get(server, "/cluster")["nodes"]
         assert node["commits"]["count"] > 0, node
         assert 0 < node["commits"]["p50_us"] <= node["commits"]["p99_us"], node
         done = server.cli("diagnostics")
         assert done.returncode == 0 and "journal_mode" in done.stdout, done
+
+
+def test_a_worker_of_another_version_is_remarked():
+    with Server("--no-worker") as server:
+        assert checks_of(server)["workers"]["detail"] == "no worker is connected"
+        worker = http.client.HTTPConnection("127.0.0.1", server.port)
+        headers = {"Authorization": "Bearer " + server.key("worker.key"), "User-Agent": "belfry/0.0.9"}
+        for _ in range(3):
+            worker.request("GET", "/api/v1/me", headers=headers)
+            assert worker.getresponse().read()
+        check = checks_of(server)["workers"]
+        assert check["detail"] == "connections of workers: 1 of 0.0.9" and check["advice"], check
+        assert check["status"] == "warning", check
+        worker.close()
+        wait_for(lambda: checks_of(server)["workers"]["status"] == "ok", "the connection to count no more")
 
 
 def test_few_open_files_are_remarked():

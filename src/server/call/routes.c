@@ -2,6 +2,7 @@
 #include "base/later.h"
 #include "server/call/resolve.h"
 #include "server/call/route_table.h"
+#include "server/call/worker_versions.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
 #include "server/turn/idempotency.h"
@@ -60,8 +61,11 @@ static void find_caller(struct request *r)
         forward_read(r);
     else
         r->who = auth_find(&r->server->auth, authorization);
-    if (r->who != NULL)
-        http_request_vouch(r->http);
+    if (r->who == NULL || !http_request_vouch(r->http))
+        return;
+    struct str user_agent = http_request_header(r->http, STR("User-Agent"));
+    if (r->who->role == ROLE_WORKER && !r->by_server)
+        http_request_count(r->http, worker_versions_of(r->server->worker_versions, user_agent));
 }
 
 static bool may_call(struct request *r, const struct route *route)

@@ -1,9 +1,33 @@
 /* diagnostics.c - GET /diagnostics: the checks of all servers, and whether they run one version. */
+#include "server/call/worker_versions.h"
 #include "server/system/checks.h"
 #include "server/system/merged.h"
 #include "server/system/system.h"
 
+#include <string.h>
+
 enum { DIAGNOSTICS_BYTES_MAX = 4 << 20 };
+
+static void check_workers(struct checks *c, const struct server *s)
+{
+    struct worker_version *versions;
+    size_t count = worker_versions_look(s->worker_versions, c->arena, &versions);
+    struct str text = STR("no worker is connected");
+    bool others = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *version = versions[i].text[0] == '\0' ? "no version" : versions[i].text;
+        struct str before = i == 0 ? STR("connections of workers:") : text;
+        text = arena_printf(c->arena, "%.*s%s %zu of %s", STR_ARG(before), i == 0 ? "" : ",",
+                            versions[i].connections, version);
+        others |= versions[i].text[0] != '\0' && strcmp(version, BELFRY_VERSION) != 0;
+    }
+    struct check *check = checks_add(c, "workers", text);
+    if (others)
+        check_find(
+            check, CHECK_WARNING,
+            "finish the upgrade: workers and servers of two versions work together, but only "
+            "for as long as that takes");
+}
 
 static void look(struct request *r, struct reader *reader)
 {
@@ -12,6 +36,7 @@ static void look(struct request *r, struct reader *reader)
     struct str server = merged_own_name(r);
     checks_host(&c, r->server);
     checks_store(&c, r->server, reader);
+    check_workers(&c, r->server);
     json_open(&w);
     json_put_str(&w, "server", server);
     json_put_str(&w, "version", STR(BELFRY_VERSION));
