@@ -21,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-TEST(the_newest_hundred_takeovers_are_kept)
+TEST(the_newest_hundred_takeovers_are_kept, begin, end)
 {
     struct takeover *list;
     assert_int_equal(incidents_takeovers(in, &arena, &list), 0);
@@ -34,7 +34,7 @@ TEST(the_newest_hundred_takeovers_are_kept)
     }
 }
 
-TEST(an_outage_has_a_beginning_and_an_end)
+TEST(an_outage_has_a_beginning_and_an_end, begin, end)
 {
     struct store_outage *list;
     struct err full;
@@ -57,7 +57,7 @@ TEST(an_outage_has_a_beginning_and_an_end)
     assert_int_equal(list[1].until_ms, 30);
 }
 
-TEST(the_newest_hundred_outages_are_kept)
+TEST(the_newest_hundred_outages_are_kept, begin, end)
 {
     struct store_outage *list;
     struct err why;
@@ -70,5 +70,3 @@ TEST(the_newest_hundred_outages_are_kept)
     assert_int_equal(list[0].until_ms, 1501);
     assert_int_equal(list[INCIDENTS_KEPT - 1].until_ms, 1501 - 2 * (INCIDENTS_KEPT - 1));
 }
-
-TEST_GROUP(begin, end)
