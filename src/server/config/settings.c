@@ -17,11 +17,13 @@
 
 /* clang-format off */
 
-/* A row of each kind, which ends with its help and perhaps its traits. A field that is called otherwise than its
- * setting has the name before it. */
+/* A row of each kind, which ends with its help and perhaps its traits. A field that is called
+ * otherwise than its setting has the name before it. */
 #define AT(field) offsetof(struct server_options, field), sizeof((struct server_options){0}.field)
-#define TEXT(name, field, def, ...) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, .help = __VA_ARGS__}
-#define SWITCH(field, ...) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, .help = __VA_ARGS__}
+#define TEXT(name, field, def, ...) \
+    {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, .help = __VA_ARGS__}
+#define SWITCH(field, ...) \
+    {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, .help = __VA_ARGS__}
 #define CHOICE(field, words, def, ...) \
     {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, .help = __VA_ARGS__}
 #define NUMBER(field, def, min, max, ...) RANGE(field, SETTING_NUMBER, def, min, max, __VA_ARGS__)
@@ -117,7 +119,8 @@ const struct setting settings_all[] = {
         "calls that ended within this count"),
     ENGINE_TIME("breaker_rest_ms", breaker.rest_ms, 100, DAY,
         "rest of a failing target, and patience with its probe"),
-    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas", SECRET),
+    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas",
+        SECRET),
     ENGINE_SWITCH("alert_job_failed", alerts.job_failed, "alert when an execution failed for good"),
     ENGINE_SWITCH("alert_worker_lost", alerts.worker_lost,
         "alert when a worker vanished with work"),

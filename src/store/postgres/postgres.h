@@ -228,8 +228,6 @@ enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_
                                  const struct page *page, struct arena *arena,
                                  struct sla_page *ret_page, struct err *err);
 
-/* about.c, logs.c, member.c */
-enum rc postgres_read_about(struct reader *reader, struct arena *arena,
-                            struct store_about *ret_about, struct err *err);
+/* logs.c, member.c */
 enum rc postgres_logs(struct store *store, struct logs **ret_logs, struct err *err);
 enum rc postgres_member(struct store *store, struct member **ret_member, struct err *err);
