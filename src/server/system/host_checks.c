@@ -44,16 +44,14 @@ static void check_clock(struct checks *c, const struct server *s)
                      "the system says that it is %ssynchronised; %" PRIu64 " steps since the start",
                      off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of",
                      synced ? "" : "not ", steps.count));
-    if (asks_system && !synced)
-        check_find(check, CHECK_WARNING,
-                   "run a time service (chrony, systemd-timesyncd) on this machine, or set "
-                   "clock_synced=no if there is none on purpose");
-    if (off_ms > CLOCK_OFF_MS || off_ms < -CLOCK_OFF_MS) {
-        check->status = CHECK_OK; /* the worse of the two is told */
+    if (off_ms > CLOCK_OFF_MS || off_ms < -CLOCK_OFF_MS)
         check_find(check, CHECK_WARNING,
                    "synchronise this machine's clock and, in a cluster, that of the database's "
                    "machine: schedules go by the time of the server");
-    }
+    else if (asks_system && !synced)
+        check_find(check, CHECK_WARNING,
+                   "run a time service (chrony, systemd-timesyncd) on this machine, or set "
+                   "clock_synced=no if there is none on purpose");
 }
 
 /* ---- tzdata */
@@ -155,7 +153,7 @@ static void check_processes(struct checks *c, const struct server *s)
 static void judge_disk(struct check *check, const struct statvfs *fs, uint64_t free)
 {
     uint64_t all = (uint64_t)fs->f_blocks * fs->f_frsize;
-    if (free < DISK_WARNING_BYTES || free / DISK_WARNING_PERCENT < all / 100)
+    if (free < DISK_WARNING_BYTES || free < all / 100 * DISK_WARNING_PERCENT)
         check_find(check, CHECK_WARNING,
                    "make room: when the disk is full the server takes nothing new; shorter "
                    "history_keep_ms and logs_keep_ms keep less");
