@@ -33,6 +33,8 @@ int cancel_command(int argc, char **argv);
 int pause_command(int argc, char **argv);
 int resume_command(int argc, char **argv);
 int extend_sla_command(int argc, char **argv);
+int cordon_command(int argc, char **argv);
+int uncordon_command(int argc, char **argv);
 int trigger_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
 int history_command(int argc, char **argv);

@@ -19,8 +19,6 @@
     P("/executions/{}/progress")                                                                   \
     P("/logs/search")                                                                              \
     P("/workers/{}/allocations")                                                                   \
-    P("/workers/{}/cordon")                                                                        \
-    P("/workers/{}/uncordon")                                                                      \
     P("/tasks")                                                                                    \
     P("/tasks/{}")                                                                                 \
     P("/keys")                                                                                     \

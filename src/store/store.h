@@ -57,6 +57,7 @@ struct load_sink {
     enum rc (*job)(void *arg, const struct job_rec *job, struct err *err);
     enum rc (*exec)(void *arg, const struct exec_rec *exec, struct err *err);
     enum rc (*worker)(void *arg, const struct worker_rec *worker, struct err *err);
+    enum rc (*cordon)(void *arg, const struct worker_rec *worker, struct err *err);
     enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
     void (*damaged)(void *arg, uint64_t exec_id);
     enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
@@ -141,7 +142,8 @@ struct store_ops {
      * or moved the files. Cheap; commit and settle look, too. */
     enum rc (*check)(struct store *, struct err *);
     /* Settings, for all servers: hands over queues, teams and calendars as they are now, each of
-     * which takes the place of what is known under its name. Not within a turn. */
+     * which takes the place of what is known under its name, and (to cordon) the workers that are
+     * cordoned, whoever owns them. Not within a turn. */
     enum rc (*settings)(struct store *, const struct load_sink *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
@@ -459,7 +461,8 @@ struct partition_rec {
 struct cluster_view {
     int64_t now_ms;            /* by the store's clock: a sample, which may be wrong */
     uint64_t newest_id;        /* no id in the store is larger; 0: there is none */
-    uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
+    uint64_t settings_version; /* grows with every change of a queue, a team, a calendar, a cordon
+                                * or a key */
     uint64_t lost_turns; /* that were committed on this store's handle and are gone: see recover */
     struct node_rec *nodes; /* by name; also those that are silent */
     size_t node_count;

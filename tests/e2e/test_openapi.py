@@ -539,6 +539,7 @@ def test_answers_about_executions_and_workers_are_as_documented():
     assert checked(200, "GET", f"{API}/executions/{run}/checkpoint") == "\ufffd"
     checked(200, "POST", f"{API}/executions/{run}/cancel", {"reason": "r"})
     assert poll(6, running=[held])["stop"]
+    assert checked(200, "GET", path)["executions"][0]["stopping"]
     poll(7, results=[{**held, "outcome": "stopped", "exit_code": 3, "log_seq": 1}])
     checked(409, "POST", f"{API}/executions/{run}/cancel")
     again = checked(201, "POST", f"{API}/executions/{run}/retry")
@@ -549,6 +550,10 @@ def test_answers_about_executions_and_workers_are_as_documented():
     stream = check_events(f"/executions/{run}/logs?follow=true", f"/executions/{run}/logs", 2)
     assert [set(data) for data in list(stream)[1:]] == [{"attempt", "stream", "at", "text"}, {"status"}]
     checked(200, "GET", API + "/workers")
+    checked(200, "POST", path + "/cordon", {"reason": "new disk"})
+    checked(400, "POST", path + "/cordon", {"surprise": 1})
+    checked(200, "GET", API + "/workers")
+    checked(200, "POST", path + "/uncordon")
     checked(200, "POST", path + "/drain")
     checked(200, "GET", API + "/workers")
     for method, unknown, key in (("GET", f"/executions/{UNKNOWN_EXECUTION}", "admin"),
@@ -558,6 +563,9 @@ def test_answers_about_executions_and_workers_are_as_documented():
                                  ("GET", f"/executions/{UNKNOWN_EXECUTION}/checkpoint", "admin"),
                                  ("PUT", f"/workers/x/checkpoints/{run}?token=1", "worker"),
                                  ("GET", f"/workers/{worker.id}/checkpoints/x?token=1", "worker"),
+                                 ("GET", f"/workers/{UNKNOWN_WORKER}", "admin"),
+                                 ("POST", f"/workers/{UNKNOWN_WORKER}/cordon", "admin"),
+                                 ("POST", f"/workers/{UNKNOWN_WORKER}/uncordon", "admin"),
                                  ("POST", f"/workers/{UNKNOWN_WORKER}/drain", "admin")):
         checked(404, method, API + unknown, key=key)
     checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")

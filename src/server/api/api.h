@@ -21,8 +21,8 @@ request_step api_job_sla_events;                         /* api_lists.c */
 request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */
 request_step api_explanation;                            /* api_explain.c */
 request_step api_schedule_preview;                       /* api_schedule.c */
-request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
-    api_worker_drain; /* api_workers.c */
+request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs, api_worker_drain,
+    api_worker, api_worker_cordon, api_worker_uncordon; /* api_workers.c */
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
     api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
     api_successes, api_success_rates;         /* api_reports.c */

@@ -113,6 +113,7 @@ static void load_damaged(void *arg, uint64_t exec_id)
         return RC_OK;                                                                              \
     }
 LOADER(worker, struct worker_rec)
+LOADER(cordon, struct worker_rec)
 LOADER(counter, struct counter)
 LOADER(queue, struct queue_rec)
 LOADER(team, struct team_rec)
@@ -138,6 +139,7 @@ static struct load_sink sink_of(struct turn *t)
         .job = load_job,
         .exec = load_exec,
         .worker = load_worker,
+        .cordon = load_cordon,
         .counter = load_counter,
         .damaged = load_damaged,
         .queue = load_queue,
