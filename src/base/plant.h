@@ -92,6 +92,8 @@
     X(delay_not_shifted, "a step of the clock is part of a delay")                                 \
     X(sla_not_shifted, "a step of the clock is part of a run")                                     \
     X(slot_left_in_future, "a clock set back leaves its schedules silent until then")              \
+    X(cordon_ignored, "a worker that is cordoned is given work")                                   \
+    X(cordon_forgotten, "a server that starts knows of no cordon")                                 \
     X(sleep_counts_losses, "a closed laptop loses its leases")                                     \
     X(timeout_while_asleep, "a result that waited for its server is too late")
 
@@ -122,7 +124,8 @@
     X(unknown_mail_spins, "messages of a newer version are read again and again")                  \
     X(lost_marks_forgotten, "the store forgets which turns were called lost")                      \
     X(chain_unchecked, "a commit does not ask for the one before it")                              \
-    X(tokens_do_not_jump, "tokens of a store that went back are given again")
+    X(tokens_do_not_jump, "tokens of a store that went back are given again")                      \
+    X(cordon_of_others_unread, "a server that is not the worker's home hears of no cordon")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };

@@ -62,6 +62,10 @@ enum rc api_target(struct cli *cli, struct cli_target *ret_target, struct err *e
 /* The id of the job that a text stands for, in the same way. */
 enum rc api_job_id(struct cli *cli, struct str text, struct str *ret_id, struct err *err);
 
+/* The id of the worker that a text stands for: an id, a part of one, or a worker's name. RC_INVALID
+ * when it stands for several (worker_id.c). */
+enum rc api_worker_id(struct cli *cli, struct str text, struct str *ret_id, struct err *err);
+
 /* The id of the target's execution: itself, or of a job the newest one whose time has come; before
  * that, the one that waits for it. */
 enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,

@@ -144,7 +144,7 @@ void table_add_status(struct buf *out, struct paper paper, struct str status)
         {STR_INIT("active"), STR_INIT("\x1b[36m")},    {STR_INIT("retrying"), STR_INIT("\x1b[33m")},
         {STR_INIT("paused"), STR_INIT("\x1b[33m")},    {STR_INIT("skipped"), STR_INIT("\x1b[33m")},
         {STR_INIT("cancelled"), STR_INIT("\x1b[33m")}, {STR_INIT("draining"), STR_INIT("\x1b[33m")},
-        {STR_INIT("away"), STR_INIT("\x1b[31m")},
+        {STR_INIT("cordoned"), STR_INIT("\x1b[33m")},  {STR_INIT("away"), STR_INIT("\x1b[31m")},
     };
     struct str colour = STR("");
     for (size_t i = 0; paper.colour && i < COUNT_OF(colours); i++) {

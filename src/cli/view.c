@@ -58,6 +58,20 @@ static struct str milliseconds_text(const struct json *value, struct arena *aren
     return arena_str(arena, duration_format(text, ms / 1000 * 1000));
 }
 
+static struct str microseconds_text(const struct json *value, struct arena *arena)
+{
+    if (value->kind != JSON_INT)
+        return scalar_text(value);
+    int64_t us = value->integer;
+    if (us < 1000)
+        return arena_printf(arena, "%" PRId64 "us", us);
+    if (us < 10000)
+        return arena_printf(arena, "%" PRId64 ".%" PRId64 "ms", us / 1000, us % 1000 / 100);
+    if (us < 1000000)
+        return arena_printf(arena, "%" PRId64 "ms", us / 1000);
+    return arena_printf(arena, "%" PRId64 ".%" PRId64 "s", us / 1000000, us % 1000000 / 100000);
+}
+
 static struct str bytes_text(const struct json *value, struct arena *arena)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -116,6 +130,7 @@ static struct str value_text(enum view_kind kind, const struct json *value, stru
     switch (kind) {
     case VIEW_WHEN: return when_text(value, arena);
     case VIEW_DURATION: return milliseconds_text(value, arena);
+    case VIEW_MICROS: return microseconds_text(value, arena);
     case VIEW_BYTES: return bytes_text(value, arena);
     case VIEW_WHY: return why_text(value, arena);
     case VIEW_WORK: return work_text(value, arena);

@@ -11,6 +11,7 @@ enum view_kind {
     VIEW_STATUS,   /* one word, in colour */
     VIEW_WHEN,     /* "2026-11-16 08:00:00Z" */
     VIEW_DURATION, /* milliseconds as "41ms", "3.2s", "5m12s" */
+    VIEW_MICROS,   /* microseconds as "850us", "1.9ms", "3.2s" */
     VIEW_BYTES,    /* "9.0 MiB" */
     VIEW_WHY,      /* of a whole execution: its error, or what was skipped and why */
     VIEW_WORK,     /* of a whole job: its command, or the handler it is for */

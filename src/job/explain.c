@@ -25,6 +25,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_PROBATION] = STR_INIT("probation"),
         [BLOCKER_WORKERS_SILENT] = STR_INIT("workers_silent"),
         [BLOCKER_WORKERS_DRAINING] = STR_INIT("workers_draining"),
+        [BLOCKER_WORKERS_CORDONED] = STR_INIT("workers_cordoned"),
         [BLOCKER_WORKERS_BUSY] = STR_INIT("workers_busy"),
         [BLOCKER_BEHIND] = STR_INIT("behind"),
         [BLOCKER_UNHEARD] = STR_INIT("unheard"),

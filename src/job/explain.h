@@ -29,6 +29,7 @@ enum blocker_kind {
     BLOCKER_PROBATION, /* it may be what took its workers down, and all have another such run */
     BLOCKER_WORKERS_SILENT, /* those that could are not heard … */
     BLOCKER_WORKERS_DRAINING,
+    BLOCKER_WORKERS_CORDONED, /* … or are given nothing new until a person lifts that */
     BLOCKER_WORKERS_BUSY,
     BLOCKER_BEHIND,   /* others stand before it in its lane */
     BLOCKER_UNHEARD,  /* it may run on a worker that nobody has heard since its server changed */

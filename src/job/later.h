@@ -19,8 +19,6 @@
     P("/executions/{}/progress")                                                                   \
     P("/logs/search")                                                                              \
     P("/workers/{}/allocations")                                                                   \
-    P("/workers/{}/cordon")                                                                        \
-    P("/workers/{}/uncordon")                                                                      \
     P("/tasks")                                                                                    \
     P("/tasks/{}")                                                                                 \
     P("/keys")                                                                                     \
@@ -29,8 +27,6 @@
     P("/secrets/{}")                                                                               \
     P("/audit")                                                                                    \
     P("/archive")                                                                                  \
-    P("/settings")                                                                                 \
-    P("/diagnostics")                                                                              \
     P("/groups/{}")                                                                                \
     P("/groups/{}/close")                                                                          \
     P("/groups/{}/cancel")                                                                         \

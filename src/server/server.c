@@ -13,9 +13,12 @@
 #include "server/call/context.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
+#include "server/call/worker_versions.h"
+#include "server/cluster/incidents.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
 #include "server/config/data_dir.h"
+#include "server/config/settings.h"
 #include "server/local_worker.h"
 #include "server/output/output_log.h"
 #include "server/turn/decider.h"
@@ -91,6 +94,17 @@ static void raise_files(struct rlimit *ret_before)
     setrlimit(RLIMIT_NOFILE, &most); /* when it fails there is what there was */
 }
 
+static void fit_threads(struct server_options *options)
+{
+    uint64_t wanted = options->net_threads;
+    if (wanted == 0)
+        options->net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->net_threads > SERVER_NETS_MAX)
+        options->net_threads = SERVER_NETS_MAX;
+    if (options->net_threads != wanted)
+        settings_note_adjusted(options, STR("net_threads"));
+}
+
 /* Beyond what may be open nobody can even be told that there are too many. */
 static void fit_connections(struct server_options *options)
 {
@@ -103,6 +117,7 @@ static void fit_connections(struct server_options *options)
     log_info("fewer connections than connections_max: the limit of open files is lower",
              "connections", LOG_NUMBER(most), NULL);
     options->connections_max = most;
+    settings_note_adjusted(options, STR("connections_max"));
 }
 
 static enum rc make_dir(const char *path, struct err *err)
@@ -209,6 +224,7 @@ static enum rc join(struct process *p, struct err *err)
         .grace_ms = (int64_t)p->options.outage_grace_ms,
         .boot_id = p->dir.boot_id,
         .replaces = p->dir.replaces,
+        .incidents = s->incidents,
     };
     TRY(membership_join(s->store, &options, &s->membership, err));
     TRY(data_dir_sign(&p->dir, options.start, err));
@@ -242,6 +258,8 @@ static enum rc start(struct process *p, struct err *err)
     TRY(check_listen(&p->options, err));
     TRY(make_dir(p->options.data_dir, err));
     TRY(data_dir_lock(p->options.data_dir, &p->texts, &p->dir, err));
+    s->incidents = incidents_new();
+    s->worker_versions = worker_versions_new();
     TRY(open_store(&p->options, &s->store, err));
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
@@ -362,6 +380,8 @@ static void stop(struct process *p)
     membership_free(s->membership);
     zones_free(s->zones);
     kept_free(s->forecasts);
+    incidents_free(s->incidents);
+    worker_versions_free(s->worker_versions);
     http_quota_free(s->quota);
     codes_free(s->codes);
     wrong_keys_free(s->wrong_keys);
@@ -402,10 +422,7 @@ int server_main(const struct server_options *options)
     keep_memory();
     p.server.options = &p.options;
     p.server.started_ms = clock_wall_ms();
-    if (p.options.net_threads == 0)
-        p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (p.options.net_threads > SERVER_NETS_MAX)
-        p.options.net_threads = SERVER_NETS_MAX;
+    fit_threads(&p.options);
     raise_files(&p.server.files);
     fit_connections(&p.options);
     /* Before the start: the server may be ended the moment after it said that it is ready. */

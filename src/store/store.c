@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include <assert.h>
+
 struct partition_set ownership_set(const struct ownership *own)
 {
     struct partition_set set = {.count = own->partitions};
@@ -22,4 +24,19 @@ enum rc store_named_found(struct str name, uint64_t id, struct err *err)
 {
     return id != 0 ? RC_OK
                    : err_set(err, RC_NOT_FOUND, "there is no job named '%.*s'", STR_ARG(name));
+}
+
+void store_about_add(struct store_about *about, const char *name, struct str value)
+{
+    assert(about->count < STORE_FACTS_MAX);
+    about->facts[about->count++] = (struct store_fact){name, value};
+}
+
+struct str store_about_get(const struct store_about *about, const char *name)
+{
+    for (size_t i = 0; i < about->count; i++) {
+        if (str_eq(str_c(about->facts[i].name), str_c(name)))
+            return about->facts[i].value;
+    }
+    return (struct str){0};
 }

@@ -57,6 +57,7 @@ struct load_sink {
     enum rc (*job)(void *arg, const struct job_rec *job, struct err *err);
     enum rc (*exec)(void *arg, const struct exec_rec *exec, struct err *err);
     enum rc (*worker)(void *arg, const struct worker_rec *worker, struct err *err);
+    enum rc (*cordon)(void *arg, const struct worker_rec *worker, struct err *err);
     enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
     void (*damaged)(void *arg, uint64_t exec_id);
     enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
@@ -142,7 +143,8 @@ struct store_ops {
      * or moved the files. Cheap; commit and settle look, too. */
     enum rc (*check)(struct store *, struct err *);
     /* Settings, for all servers: hands over queues, teams and calendars as they are now, each of
-     * which takes the place of what is known under its name. Not within a turn. */
+     * which takes the place of what is known under its name, and (to cordon) the workers that are
+     * cordoned, whoever owns them. Not within a turn. */
     enum rc (*settings)(struct store *, const struct load_sink *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
@@ -253,6 +255,26 @@ enum dependency_side {
 /* Whose ids are looked for by a part of them. */
 enum id_kind { ID_KIND_JOB, ID_KIND_EXEC };
 
+/* What a database says about itself, for people: "journal_mode" and "wal". */
+struct store_fact {
+    const char *name;
+    struct str value;
+};
+
+enum { STORE_FACTS_MAX = 16 };
+
+struct store_about {
+    const char *kind; /* "sqlite", "postgres", "memory" */
+    struct str place; /* a path, or host and database; never a password */
+    int64_t now_ms;   /* by the database's clock; 0: it has none of its own */
+    struct store_fact facts[STORE_FACTS_MAX];
+    size_t count;
+};
+
+void store_about_add(struct store_about *about, const char *name, struct str value);
+/* A NULL str when it says nothing of that name. */
+struct str store_about_get(const struct store_about *about, const char *name);
+
 struct reader_ops {
     /* The job that a name means: the unfinished one of that name, else the newest that has ended.
      * RC_NOT_FOUND. */
@@ -346,6 +368,8 @@ struct reader_ops {
     /* A page of what came through the inbox and could not be made, newest first. */
     enum rc (*rejected)(struct reader *, const struct page *, struct arena *,
                         struct rejected_page *ret_page, struct err *);
+    /* Asks the database itself, so RC_OK also says that it answers. */
+    enum rc (*about)(struct reader *, struct arena *, struct store_about *ret_about, struct err *);
     void (*close)(struct reader *);
 };
 
@@ -440,7 +464,8 @@ struct partition_rec {
 struct cluster_view {
     int64_t now_ms;            /* by the store's clock: a sample, which may be wrong */
     uint64_t newest_id;        /* no id in the store is larger; 0: there is none */
-    uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
+    uint64_t settings_version; /* grows with every change of a queue, a team, a calendar, a cordon
+                                * or a key */
     uint64_t lost_turns; /* that were committed on this store's handle and are gone: see recover */
     struct node_rec *nodes; /* by name; also those that are silent */
     size_t node_count;

@@ -45,6 +45,16 @@ static enum rc take_worker(void *arg, const struct worker_rec *worker, struct er
     return RC_OK;
 }
 
+static enum rc take_cordon(void *arg, const struct worker_rec *worker, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct worker_rec copy = *worker;
+    fields_copy(&worker_fields, &copy, &l->arena);
+    *VEC_PUSH(&l->arena, &l->cordoned) = copy;
+    return RC_OK;
+}
+
 static enum rc take_queue(void *arg, const struct queue_rec *queue, struct err *err)
 {
     struct loaded *l = arg;
@@ -129,6 +139,7 @@ struct load_sink loaded_sink(struct loaded *l)
         .job = take_job,
         .exec = take_exec,
         .worker = take_worker,
+        .cordon = take_cordon,
         .counter = take_counter,
         .queue = take_queue,
         .team = take_team,

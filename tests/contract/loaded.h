@@ -7,6 +7,7 @@ struct loaded {
     VEC(struct job_rec) jobs;
     VEC(struct exec_rec) execs;
     VEC(struct worker_rec) workers;
+    VEC(struct worker_rec) cordoned;
     VEC(struct queue_rec) queues;
     VEC(struct team_rec) teams;
     VEC(struct rate_rec) rates;

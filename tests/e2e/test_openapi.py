@@ -539,6 +539,7 @@ def test_answers_about_executions_and_workers_are_as_documented():
     assert checked(200, "GET", f"{API}/executions/{run}/checkpoint") == "\ufffd"
     checked(200, "POST", f"{API}/executions/{run}/cancel", {"reason": "r"})
     assert poll(6, running=[held])["stop"]
+    assert checked(200, "GET", path)["executions"][0]["stopping"]
     poll(7, results=[{**held, "outcome": "stopped", "exit_code": 3, "log_seq": 1}])
     checked(409, "POST", f"{API}/executions/{run}/cancel")
     again = checked(201, "POST", f"{API}/executions/{run}/retry")
@@ -549,6 +550,10 @@ def test_answers_about_executions_and_workers_are_as_documented():
     stream = check_events(f"/executions/{run}/logs?follow=true", f"/executions/{run}/logs", 2)
     assert [set(data) for data in list(stream)[1:]] == [{"attempt", "stream", "at", "text"}, {"status"}]
     checked(200, "GET", API + "/workers")
+    checked(200, "POST", path + "/cordon", {"reason": "new disk"})
+    checked(400, "POST", path + "/cordon", {"surprise": 1})
+    checked(200, "GET", API + "/workers")
+    checked(200, "POST", path + "/uncordon")
     checked(200, "POST", path + "/drain")
     checked(200, "GET", API + "/workers")
     for method, unknown, key in (("GET", f"/executions/{UNKNOWN_EXECUTION}", "admin"),
@@ -558,6 +563,9 @@ def test_answers_about_executions_and_workers_are_as_documented():
                                  ("GET", f"/executions/{UNKNOWN_EXECUTION}/checkpoint", "admin"),
                                  ("PUT", f"/workers/x/checkpoints/{run}?token=1", "worker"),
                                  ("GET", f"/workers/{worker.id}/checkpoints/x?token=1", "worker"),
+                                 ("GET", f"/workers/{UNKNOWN_WORKER}", "admin"),
+                                 ("POST", f"/workers/{UNKNOWN_WORKER}/cordon", "admin"),
+                                 ("POST", f"/workers/{UNKNOWN_WORKER}/uncordon", "admin"),
                                  ("POST", f"/workers/{UNKNOWN_WORKER}/drain", "admin")):
         checked(404, method, API + unknown, key=key)
     checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")
@@ -699,6 +707,11 @@ def test_answers_of_the_server_itself_are_as_documented():
     made = [{"command": ["true"], "queue": queue}] * 100
     assert {"count"} in (set(data) for data in flooded(queue, made)), "no count of what was too much"
     checked(200, "GET", API + "/cluster")
+    assert len(checked(200, "GET", API + "/settings")["settings"]) > 50
+    checked(404, "GET", API + "/settings?server=nobody")
+    checked(400, "GET", API + "/settings?x=1")
+    assert checked(200, "GET", API + "/diagnostics")["checks"]
+    checked(400, "GET", API + "/diagnostics?x=1")
     assert checked(200, "GET", API + "/me")["role"] == "admin"
     code = checked(201, "POST", API + "/sessions/codes")["code"]
     own_page = {"X-Belfry": "1", "Origin": server.url}
@@ -734,7 +747,7 @@ def test_whatever_an_answer_may_have_was_seen():
     missing = {at for key, at in checker.declared.items() if key not in checker.seen}
     # What only one of several servers says; test_crew.py and test_split.py have those.
     missing -= {"answer.partitions", "answer.backlog", "answer.server", "answer.servers", "answer.detail",
-                "answer.epochs", "answer.heard_as", "answer.provisional", "answer.kept"}
+                "answer.epochs", "answer.heard_as", "answer.provisional", "answer.kept", "answer.missing"}
     assert not missing, sorted(missing)
     assert len(checker.seen) > 100, len(checker.seen)
 

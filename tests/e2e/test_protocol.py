@@ -44,8 +44,9 @@ def test_a_worker_registers_and_is_shown():
     shown = [w for w in expect(200, server, "GET", "/workers")["workers"] if w["worker_id"] == worker.id]
     assert len(shown) == 1
     assert {k: v for k, v in shown[0].items() if not k.endswith("_at")} == {
-        "worker_id": worker.id, "name": "host-1/4711", "status": "active", "slots": 3, "busy": 0,
-        "queues": [queue, "b"], "handlers": ["m/x"], "commands": False}
+        "worker_id": worker.id, "name": "host-1/4711", "status": "active", "slots": 3, "busy": 0, "free": 3,
+        "queues": [queue, "b"], "handlers": ["m/x"], "commands": False, "cordoned_by": None,
+        "cordon_reason": None}
 
 
 def test_a_registration_is_checked():

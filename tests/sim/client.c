@@ -36,6 +36,28 @@ static void drain(struct world *w)
         send_target(w, CMD_DRAIN, k->id, "drains", k->label);
 }
 
+/* One that is cordoned, if there is one and `cordoned`; else any. */
+static const struct sim_worker *choose_worker(struct world *w, bool cordoned)
+{
+    size_t first = pick(w, w->scene.workers);
+    for (size_t i = 0; i < w->scene.workers && cordoned; i++) {
+        const struct sim_worker *k = &w->workers[(first + i) % w->scene.workers];
+        const struct model_worker *known = k->registered ? model_worker(&w->model, k->id) : NULL;
+        if (known != NULL && known->rec.cordoned_ms > 0)
+            return k;
+    }
+    return &w->workers[first];
+}
+
+static void send_about_worker(struct world *w, enum command_kind kind, const char *words)
+{
+    const struct sim_worker *k = choose_worker(w, kind == CMD_UNCORDON);
+    if (pick(w, 10) == 0)
+        send_target(w, kind, 4711, words, "nobody");
+    else if (k->registered)
+        send_target(w, kind, k->id, words, k->label);
+}
+
 static void look(struct world *w, enum command_kind kind)
 {
     net_send(w, call_new(w, kind, STR("key:admin")));
@@ -329,6 +351,11 @@ static void put_missing(struct world *w)
 
 void client_tidy_up(struct world *w)
 {
+    for (size_t i = 0; i < w->model.workers.len; i++) {
+        const struct model_worker *worker = w->model.workers.items[i];
+        if (!worker->forgotten && worker->rec.cordoned_ms > 0)
+            send_target(w, CMD_UNCORDON, worker->rec.id, "uncordons", "a worker");
+    }
     const struct model *m = &w->model;
     put_missing(w);
     for (size_t i = 0; i < m->queues.len; i++) {
@@ -393,6 +420,12 @@ void client_act(struct world *w)
         look(w, pick(w, 6) == 0 ? CMD_WAITS : CMD_STATS);
     else if (dice < 86)
         look(w, pick(w, 2) == 0 ? CMD_QUEUES : pick(w, 2) == 0 ? CMD_BREAKERS : CMD_TEAMS);
+    else if (dice < 87)
+        send_about_worker(w, CMD_CORDON, "cordons");
+    else if (dice < 88)
+        send_about_worker(w, CMD_UNCORDON, "uncordons");
+    else if (dice < 89)
+        send_about_worker(w, CMD_WORKER, "asks about");
     else if (dice < 90)
         look(w, CMD_WORKERS);
     else if (dice < 92)

@@ -258,6 +258,8 @@ static void keep_worker(struct world *w, const struct worker_change *change)
     worker->rec.queues = arena_str(m->arena, change->worker.queues);
     worker->rec.handlers = arena_str(m->arena, change->worker.handlers);
     worker->rec.boot_id = arena_str(m->arena, change->worker.boot_id);
+    worker->rec.cordoned_by = arena_str(m->arena, change->worker.cordoned_by);
+    worker->rec.cordon_reason = arena_str(m->arena, change->worker.cordon_reason);
 }
 
 /* Attempts that ended by a report count, and the one that is under way; lost ones do not, nor do

@@ -66,6 +66,29 @@ static void lease_ends(struct world *w, const struct model_exec *x, const struct
             exec_label(w, x->rec.id), x->lease_until_ms - view->now.boot_ms);
 }
 
+/* As of the end of this turn, which may have changed it. */
+static bool is_cordoned(const struct model_worker *worker, const struct turn_view *view)
+{
+    bool cordoned = worker->rec.cordoned_ms > 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        bool about = (cmd->kind == CMD_CORDON || cmd->kind == CMD_UNCORDON) &&
+                     cmd->target.id == worker->rec.id && cmd->reply.rc == RC_OK;
+        if (about)
+            cordoned = cmd->kind == CMD_CORDON;
+    }
+    return cordoned;
+}
+
+/* Its home knows at once, all others within the lease of a node. */
+static void check_cordon(struct world *w, const struct model_worker *worker,
+                         const struct model_exec *x, const struct turn_view *view)
+{
+    bool home = !w->cluster || partition_has(&view->owned, worker->rec.id);
+    PROMISE(w, !is_cordoned(worker, view) || !(home || model_settings_known(w, view->now.boot_ms)),
+            "%s was granted to a worker that is cordoned", exec_label(w, x->rec.id));
+}
+
 static void lease_begins(struct world *w, struct model_exec *x, const struct exec_rec *to,
                          const struct turn_view *view)
 {
@@ -74,6 +97,8 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
             worker == NULL || !worker->rec.draining || /* its home knows; others hear of it */
                 !partition_has(&view->owned, worker->rec.id),
             "%s was granted to a worker that drains", exec_label(w, to->id));
+    if (worker != NULL)
+        check_cordon(w, worker, x, view);
     PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
             "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;

@@ -386,38 +386,7 @@ static void check_teams(struct world *w, const struct command *cmd)
     }
 }
 
-static void check_registered(struct world *w, const struct command *cmd)
-{
-    PROMISE(w, model_worker(&w->model, cmd->reply.worker_id) != NULL,
-            "a worker was registered, and not kept");
-}
-
 /* ---- looking */
-
-static size_t workers_known(const struct world *w)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < w->model.workers.len; i++)
-        count += !w->model.workers.items[i]->forgotten;
-    return count;
-}
-
-static void check_workers(struct world *w, const struct command *cmd)
-{
-    PROMISE(w, cmd->reply.worker_count == workers_known(w), "%zu workers are listed, %zu are known",
-            cmd->reply.worker_count, workers_known(w));
-    for (size_t i = 0; i < cmd->reply.worker_count; i++) {
-        const struct worker_view *view = &cmd->reply.workers[i];
-        const struct model_worker *known = model_worker(&w->model, view->worker.id);
-        PROMISE(w,
-                known != NULL && str_eq(view->worker.name, known->rec.name) &&
-                    str_eq(view->worker.queues, known->rec.queues) &&
-                    str_eq(view->worker.handlers, known->rec.handlers) &&
-                    view->worker.slots == known->rec.slots &&
-                    view->busy == model_leases(&w->model, known->rec.id),
-                "a worker is listed as it never was");
-    }
-}
 
 static int64_t count_kept(const struct world *w, const struct counter *counter)
 {
@@ -455,7 +424,8 @@ static void check_sums(struct world *w, const struct stats_view *stats)
         busy += model_leases(&w->model, worker->rec.id);
     }
     PROMISE(w,
-            stats->slots == slots && stats->busy == busy && stats->worker_count == workers_known(w),
+            stats->slots == slots && stats->busy == busy &&
+                stats->worker_count == promise_workers_known(w),
             "%zu of %zu slots are counted as busy, and %zu of %zu are", stats->busy, stats->slots,
             busy, slots);
 }
@@ -543,16 +513,16 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_QUEUE: check_queue(w, cmd, kept_nothing); break;
     case CMD_TEAM: check_team(w, cmd); break;
     case CMD_CALENDAR: calendars_check_answer(w, cmd, kept_nothing); break;
-    case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: promise_poll(w, cmd); break;
     case CMD_FENCE:
         if (kept_nothing)
             check_fence(w, cmd);
         break;
+    case CMD_REGISTER:
     case CMD_WORKERS:
-        if (kept_nothing && !w->cluster) /* a server of many tells its part of these */
-            check_workers(w, cmd);
-        break;
+    case CMD_WORKER:
+    case CMD_CORDON:
+    case CMD_UNCORDON: promise_workers(w, cmd, kept_nothing); break;
     case CMD_QUEUES:
         if (kept_nothing && !w->cluster)
             check_queues(w, cmd);

@@ -235,6 +235,8 @@ static void check_worker(struct world *w, const struct engine *e, const struct m
             STR_ARG(kept->rec.name), kept->rec.slots, leases);
     PROMISE(w, k->v.draining == kept->rec.draining, "%.*s drains in memory, or in the store, alone",
             STR_ARG(kept->rec.name));
+    PROMISE(w, (k->v.cordon != NULL) == (kept->rec.cordoned_ms > 0),
+            "%.*s is cordoned in memory, or in the store, alone", STR_ARG(kept->rec.name));
 }
 
 static bool waits_for(const struct world *w, const struct model_exec *x, const struct worker *k)

@@ -11,6 +11,10 @@ struct world;
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
 /* One of them: the reply to a poll. */
 void promise_poll(struct world *w, const struct command *cmd);
+/* … or the answer to a command about workers; kept_nothing: the turn has changed nothing. */
+void promise_workers(struct world *w, const struct command *cmd, bool kept_nothing);
+/* Those that are not forgotten. */
+size_t promise_workers_known(const struct world *w);
 /* What a worker is told to stop is not its own any more: when that is said, and when it is done. */
 void promise_stop(struct world *w, uint64_t worker_id, const struct poll_stop *stop);
 /* Whatever a turn took is answered by now, or is a poll that the engine has parked. */

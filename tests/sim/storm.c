@@ -330,12 +330,19 @@ static void watch_held(struct world *w)
     }
 }
 
+static bool is_cordoned(const struct world *w, const struct sim_worker *k)
+{
+    const struct model_worker *known = model_worker(&w->model, k->id);
+    return known != NULL && known->rec.cordoned_ms > 0;
+}
+
 /* For how long a worker has had room. */
 static void watch_workers(struct world *w)
 {
     for (size_t i = 0; i < w->scene.workers; i++) {
         struct sim_worker *k = &w->workers[i];
-        if (!k->alive || !k->registered || k->lease_set.running_count >= k->hello.slots)
+        if (!k->alive || !k->registered || k->lease_set.running_count >= k->hello.slots ||
+            is_cordoned(w, k))
             k->full_ms = w->boot_ms;
     }
 }

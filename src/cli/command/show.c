@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/view.h"
@@ -10,8 +11,8 @@ enum { WHY_BYTES_MAX = 1 << 16 };
 static const struct opt table[] = {CLI_COMMON_OPTS};
 
 static const struct opts opts = {"show", "ID [options]",
-                                 "Shows everything about a job or an execution.", table,
-                                 COUNT_OF(table)};
+                                 "Shows everything about a job, an execution or a worker (wrk_…).",
+                                 table, COUNT_OF(table)};
 
 #define LINE(label, kind, key)                                                                     \
     {                                                                                              \
@@ -79,6 +80,33 @@ static const struct view_field execution_lines[] = {
     LINE("sla extended", VIEW_DURATION, "sla.extended_ms"),
     LINE("error", VIEW_WHY, ""),
     LINE("result", VIEW_JSON, "result"),
+};
+
+static const struct view_field worker_lines[] = {
+    LINE("worker", VIEW_TEXT, "worker_id"),
+    LINE("name", VIEW_TEXT, "name"),
+    LINE("status", VIEW_STATUS, "status"),
+    LINE("draining", VIEW_TEXT, "draining"),
+    LINE("cordoned", VIEW_WHEN, "cordoned_at"),
+    LINE("by", VIEW_TEXT, "cordoned_by"),
+    LINE("reason", VIEW_TEXT, "cordon_reason"),
+    LINE("slots", VIEW_TEXT, "slots"),
+    LINE("busy", VIEW_TEXT, "busy"),
+    LINE("free", VIEW_TEXT, "free"),
+    LINE("queues", VIEW_WORDS, "queues"),
+    LINE("handlers", VIEW_WORDS, "handlers"),
+    LINE("commands", VIEW_TEXT, "commands"),
+    LINE("registered", VIEW_WHEN, "registered_at"),
+    LINE("seen", VIEW_WHEN, "seen_at"),
+};
+
+static const struct view_field run_columns[] = {
+    {{.title = "EXECUTION"}, VIEW_TEXT, "execution_id"},
+    {{.title = "JOB", .flexible = true}, VIEW_TEXT, "job_name"},
+    {{.title = "ATTEMPT", .right = true}, VIEW_TEXT, "attempt"},
+    {{.title = "STARTED"}, VIEW_WHEN, "started_at"},
+    {{.title = "LEASE UNTIL", .optional = true}, VIEW_WHEN, "lease_until"},
+    {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
 };
 
 static const struct view_field execution_columns[] = {
@@ -259,11 +287,34 @@ static void add_why(struct cli *cli, const struct cli_target *target, struct jso
         *thing = both;
 }
 
+static bool is_worker(const struct cli *cli)
+{
+    return cli->words.count == 1 && str_starts(str_c(cli->words.items[0]), STR(ID_WORKER));
+}
+
+static enum rc show_worker(struct cli *cli, struct err *err)
+{
+    struct str id;
+    struct json worker;
+    TRY(api_worker_id(cli, str_c(cli->words.items[0]), &id, err));
+    TRY(api_get(cli, arena_printf(&cli->arena, "/workers/%.*s", STR_ARG(id)), &worker, err));
+    if (cli->format == CLI_JSON) {
+        cli_print_line(worker.raw);
+        return RC_OK;
+    }
+    view_print_page(worker_lines, COUNT_OF(worker_lines), &worker, &cli->arena);
+    print_section(cli, "runs", json_get(&worker, STR("executions")), run_columns,
+                  COUNT_OF(run_columns));
+    return RC_OK;
+}
+
 static enum rc show(struct cli *cli, const void *args, struct err *err)
 {
     (void)args;
     struct cli_target target;
     struct json thing;
+    if (is_worker(cli))
+        return show_worker(cli, err);
     TRY(api_target(cli, &target, err));
     struct str path = arena_printf(&cli->arena, "/%s/%.*s",
                                    target.is_execution ? "executions" : "jobs", STR_ARG(target.id));

@@ -8,6 +8,7 @@
 #include "engine/core/model.h"
 #include "engine/depend/depends.h"
 #include "engine/ready/breakers.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/ready.h"
@@ -185,10 +186,10 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
     buf_printf(out,
                " seq=%" PRIu64 ",%" PRIu64 " replaces=%" PRIu64 " boot=%.*s seen=%" PRId64
                " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64 " offered=%" PRIu32
-               " draining=%d gone=%d at:",
+               " draining=%d cordoned=%" PRId64 ",%d gone=%d at:",
                v->seq, v->told_seq, w->replaces, STR_ARG(worker_boot_id(w)), v->seen_ms, v->wake_ms,
                v->parked == NULL ? 0 : v->parked->poll.seq, v->parked_no, v->offered, v->draining,
-               v->gone);
+               v->cordon == NULL ? 0 : v->cordon->since_ms, v->followed, v->gone);
     dump_key(out, "term", &e->terms, &w->term.node);
     buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->waiting) ? " waiting" : "",
                w->turn.cmd == NULL ? "" : " open", w->touched == NULL ? "" : " touched", w->busy);

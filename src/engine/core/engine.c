@@ -19,6 +19,7 @@
 #include "engine/explain/explain.h"
 #include "engine/explain/waits.h"
 #include "engine/ready/breakers.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/forget.h"
 #include "engine/ready/grant.h"
 #include "engine/ready/limit_remote.h"
@@ -29,6 +30,7 @@
 #include "engine/ready/silence.h"
 #include "engine/ready/teams.h"
 #include "engine/ready/worker_class.h"
+#include "engine/ready/worker_views.h"
 #include "engine/ready/workers.h"
 #include "engine/submit/edit.h"
 #include "engine/submit/idempotency.h"
@@ -89,7 +91,11 @@ void engine_free(struct engine *e)
         }
         free(job);
     }
-    MAP_EACH(&e->workers, slot) free(slot->value);
+    MAP_EACH(&e->workers, slot)
+    {
+        free(((struct worker *)slot->value)->v.cordon);
+        free(slot->value);
+    }
     operations_free(e);
     queues_bury(e);
     for (size_t i = 0; i < e->queues.by_name.cap; i++)
@@ -208,36 +214,6 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
     operations_ask(e, round, list);
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct worker_view *left = a;
-    const struct worker_view *right = b;
-    return left->worker.id < right->worker.id ? -1 : left->worker.id > right->worker.id;
-}
-
-static void decide_workers(struct engine *e, struct command *cmd)
-{
-    struct worker_view *views = ARENA_ARRAY(cmd->arena, struct worker_view, e->workers.len);
-    size_t len = 0;
-    MAP_EACH(&e->workers, slot)
-    {
-        const struct worker *w = slot->value;
-        if (w->v.gone)
-            continue;
-        struct worker_view *view = &views[len++];
-        *view = (struct worker_view){worker_record(w), w->busy, e->boot_ms - w->v.seen_ms,
-                                     w->v.parked != NULL};
-        view->worker.name = arena_str(cmd->arena, view->worker.name);
-        view->worker.queues = arena_str(cmd->arena, w->worker_class->queues);
-        view->worker.handlers = arena_str(cmd->arena, w->worker_class->handlers);
-    }
-    if (len > 0)
-        qsort(views, len, sizeof *views, by_id);
-    cmd->reply.workers = views;
-    cmd->reply.worker_count = len;
-    command_done(e, cmd);
-}
-
 /* Zeros are left out, but the queue itself is told once. */
 static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
                         size_t *len)
@@ -340,6 +316,9 @@ static const struct verb verbs[] = {
     [CMD_FENCE]          = {decide_fence,         NULL,        NULL},
     [CMD_STATS]          = {decide_stats,         NULL,        NULL},
     [CMD_WAITS]          = {decide_waits,         NULL,        NULL},
+    [CMD_WORKER]         = {decide_worker,        NULL,        NULL},
+    [CMD_CORDON]         = {decide_cordon,        NULL,        NULL},
+    [CMD_UNCORDON]       = {decide_uncordon,      NULL,        NULL},
 };
 /* clang-format on */
 static_assert(COUNT_OF(verbs) == COMMAND_KINDS, "each kind of command is decided");

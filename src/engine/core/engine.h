@@ -124,8 +124,10 @@ void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too; and again between turns, each taking the place of what is known. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
+/* The same for a worker that is cordoned, whoever owns its record. */
+void engine_load_cordon(struct engine *e, const struct worker_rec *rec);
 /* Between turns: all settings are about to be read again, and have been. A calendar that was not
- * among them is gone: another server has deleted it. */
+ * among them is gone: another server has deleted it; and so is the cordon of its worker. */
 void engine_settings_begin(struct engine *e);
 void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);

@@ -11,6 +11,7 @@
 #include "engine/core/undo.h"
 #include "engine/depend/depends_slots.h"
 #include "engine/ready/breakers.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/forget.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
@@ -243,7 +244,10 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 void engine_load_worker(struct engine *e, const struct worker_rec *worker)
 {
     assert(!in_turn(e));
+    struct worker *former = map_get(&e->workers, worker->replaces);
     worker_place(e, worker_new(e, worker));
+    if (former != NULL && former->v.cordon != NULL)
+        cordon_passed_on(e, former);
 }
 
 void engine_load_counter(struct engine *e, const struct counter *counter)

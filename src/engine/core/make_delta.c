@@ -320,8 +320,11 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         break;
     case THING_EXEC: room->execs[d->exec_count++] = exec_changed(e, t); break;
     case THING_WORKER:
-        room->workers[d->worker_count++] =
-            (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+        room->workers[d->worker_count++] = (struct worker_change){
+            .forget = t->worker->v.gone,
+            .cordon = t->worker->v.cordon != t->before.worker.cordon,
+            .worker = worker_record(t->worker),
+        };
         break;
     case THING_QUEUE: queue_changed(e, d, room, t); break;
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;

@@ -56,7 +56,7 @@ struct engine {
     struct strmap names;       /* owned: texts that stay */
     struct strmap definitions; /* shared definitions, by their key */
     struct calendars calendars;
-    uint32_t readings;     /* how often all calendars and queues were read so far */
+    uint32_t readings;     /* how often all calendars, queues and cordons were read so far */
     struct strmap uniques; /* key -> the execution in memory that holds it, see unique.h */
     struct ready ready;
     struct heap dues;      /* waiting executions, by the wall clock */

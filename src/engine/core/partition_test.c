@@ -283,6 +283,66 @@ TEST(only_its_home_writes_down_that_a_worker_drains)
     assert_int_equal(w.delta.workers[0].worker.id, near.id);
 }
 
+static void read_settings(struct world *w, const struct worker_rec *cordoned)
+{
+    engine_settings_begin(w->engine);
+    if (cordoned != NULL)
+        engine_load_cordon(w->engine, cordoned);
+    engine_settings_end(w->engine);
+}
+
+TEST(a_cordon_of_another_server_is_read_with_the_settings)
+{
+    HALF_WORLD(w);
+    struct fake far = hire_elsewhere(&w, false);
+    struct worker_rec rec = *(struct worker_rec *)map_get(&w.table.workers, far.id);
+    struct asked *parked = ask_poll(&w, &far, 1);
+    world_turn(&w);
+    rec.cordoned_ms = 1;
+    rec.cordoned_by = STR("key:admin");
+    read_settings(&w, &rec);
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(parked->answers, 0);
+    read_settings(&w, &rec); /* and again, when anything else has changed */
+    read_settings(&w, NULL);
+    world_turn(&w);
+    assert_int_equal(parked->answers, 1);
+    struct asked *poll = ask_poll(&w, &far, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 1);
+}
+
+TEST(a_cordon_comes_with_the_record_of_a_worker)
+{
+    HALF_WORLD(w);
+    struct fake far = hire_elsewhere(&w, false);
+    struct worker_change change = {.worker =
+                                       *(struct worker_rec *)map_get(&w.table.workers, far.id)};
+    change.worker.cordoned_ms = 1;
+    table_keep_worker(&w.table, &change);
+    SUBMIT(&w);
+    struct asked *poll = ask_poll(&w, &far, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+    assert_false(reply_of(poll)->drain);
+}
+
+TEST(its_home_knows_better_than_what_it_reads_of_its_own_worker)
+{
+    HALF_WORLD(w);
+    struct fake near = HIRE(&w);
+    ask_about(&w, CMD_CORDON, near.id);
+    world_turn(&w);
+    read_settings(&w, NULL); /* read before that was kept */
+    SUBMIT(&w);
+    struct asked *poll = ask_poll(&w, &near, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+}
+
 TEST(a_silent_worker_of_another_server_leaves_memory_only)
 {
     HALF_WORLD(w);

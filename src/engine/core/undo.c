@@ -26,6 +26,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what holds of a thing when a turn has ended, one way or the other
@@ -88,6 +89,8 @@ static void undo_worker(struct engine *e, struct touched *t)
 {
     struct worker *w = t->worker;
     worker_unplace(e, w);
+    if (w->v.cordon != t->before.worker.cordon)
+        free(w->v.cordon);
     w->v = t->before.worker;
     if (PLANTED(undo_forgets_parked))
         w->v.parked = NULL;
@@ -202,6 +205,8 @@ static void commit_queue(struct engine *e, struct touched *t)
 static void commit_worker(struct engine *e, struct touched *t)
 {
     check_worker(t->worker);
+    if (t->worker->v.cordon != t->before.worker.cordon)
+        free(t->before.worker.cordon);
     if (t->worker->v.gone)
         worker_free(e, t->worker);
 }

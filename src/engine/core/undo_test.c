@@ -265,9 +265,17 @@ static void random_about_worker(struct chaos *c)
         asked->cmd.target.seq = f->seq;
 }
 
+static void random_cordon(struct chaos *c)
+{
+    static const enum command_kind kinds[] = {CMD_CORDON, CMD_UNCORDON, CMD_UNCORDON, CMD_WORKER};
+    struct asked *asked =
+        ask_about(&c->w, kinds[below(c, COUNT_OF(kinds))], c->fakes[below(c, FAKES)].id);
+    asked->cmd.target.reason = chance(c, 50) ? STR("new disk") : STR("");
+}
+
 static void random_command(struct chaos *c)
 {
-    size_t kind = below(c, 114);
+    size_t kind = below(c, 118);
     if (kind < 25)
         random_submit(c);
     else if (kind < 75)
@@ -286,8 +294,10 @@ static void random_command(struct chaos *c)
         random_team(c);
     else if (kind < 106)
         random_explain(c);
-    else
+    else if (kind < 114)
         random_edit(c);
+    else
+        random_cordon(c);
 }
 
 /* ---- what came of it */

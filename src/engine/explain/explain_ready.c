@@ -1,6 +1,7 @@
 /* explain_ready.c - what keeps a ready execution from a worker. Everything here is bounded: it runs
  * in the turn, and a queue may hold a million. */
 #include "engine/explain/explain.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
@@ -12,6 +13,8 @@ enum {
     TRACKS_MAX = 10000, /* of a lane, that are looked at */
     TERMS_MAX = 20000,  /* leases that are looked at for the holders of a limit */
     NAMES_BYTES_MAX = 1024,
+    CORDONS_MAX = 3, /* that are named */
+    CORDON_BYTES_MAX = 1 << 14,
 };
 
 /* ---- who holds a limit */
@@ -221,11 +224,23 @@ struct census {
     uint32_t serving; /* and take from its queue */
     uint32_t draining;
     uint32_t silent;
-    uint32_t slots; /* of those that serve, do not drain and are heard */
+    uint32_t cordoned;                         /* that neither drain nor are silent, … */
+    const struct worker *cordons[CORDONS_MAX]; /* … some of them, … */
+    const struct worker *newest_cordon;        /* … and the one that was cordoned last */
+    uint32_t slots;                            /* of those that serve, and are none of these */
     uint32_t busy;
     bool has_room;
     bool has_trust; /* one of those with room has no other suspect */
 };
+
+static void count_cordoned(const struct worker *w, struct census *c)
+{
+    if (c->cordoned < CORDONS_MAX)
+        c->cordons[c->cordoned] = w;
+    if (c->newest_cordon == NULL || w->v.cordon->since_ms > c->newest_cordon->v.cordon->since_ms)
+        c->newest_cordon = w;
+    c->cordoned++;
+}
 
 static void count_serving(const struct engine *e, const struct worker *w, struct census *c)
 {
@@ -236,6 +251,10 @@ static void count_serving(const struct engine *e, const struct worker *w, struct
     c->silent += worker_is_silent(e, w);
     if (worker_is_silent(e, w))
         return;
+    if (w->v.cordon != NULL) {
+        count_cordoned(w, c);
+        return;
+    }
     bool offers_none = w->v.parked != NULL && w->v.offered == 0;
     c->slots += w->slots;
     c->busy += w->busy;
@@ -277,7 +296,7 @@ static struct blocker find_unserved(const struct scene *s, const struct census *
         b.text =
             arena_printf(s->arena,
                          "%" PRIu32 " %s could run it, but none serves the queue '%.*s'; start "
-                         "one that does: belfry worker --queues %.*s",
+                         "one that does: belfry worker --queue %.*s",
                          WORKERS(c->able), STR_ARG(lane->queue), STR_ARG(lane->queue));
     } else if (lane->handler.len > 0) {
         b.kind = BLOCKER_NO_HANDLER;
@@ -306,10 +325,46 @@ bool explain_unserved(struct scene *s)
     return true;
 }
 
+/* "wrk_… (host-1/4711) since 2026-11-16 03:00:00Z by key:admin (new disk)" */
+static void name_cordon(const struct scene *s, const struct worker *w, struct buf *out)
+{
+    const struct cordon *cordon = w->v.cordon;
+    buf_printf(out, "%.*s (%.*s) since %.*s by %.*s", STR_ARG(scene_id(s, ID_WORKER, w->id)),
+               (int)w->name_len, w->name, STR_ARG(scene_when(s, cordon->since_ms)),
+               STR_ARG(cordon->by));
+    if (cordon->reason.len > 0)
+        buf_printf(out, " (%.*s)", STR_ARG(cordon->reason));
+}
+
+static struct blocker find_cordoned(const struct scene *s, const struct census *c)
+{
+    const struct cordon *newest = c->newest_cordon->v.cordon;
+    struct buf names = BUF(CORDON_BYTES_MAX);
+    for (uint32_t i = 0; i < c->cordoned && i < CORDONS_MAX; i++) {
+        buf_add(&names, i == 0 ? STR("") : STR(", "));
+        name_cordon(s, c->cordons[i], &names);
+    }
+    if (c->cordoned > CORDONS_MAX)
+        buf_printf(&names, " and %" PRIu32 " more", c->cordoned - CORDONS_MAX);
+    struct blocker b = {
+        .kind = BLOCKER_WORKERS_CORDONED,
+        .since_ms = newest->since_ms,
+        .by = arena_str(s->arena, newest->by),
+        .text = arena_printf(
+            s->arena,
+            "%" PRIu32 " %s could run it, but %s cordoned: %.*s; it starts when one is not any "
+            "more (belfry uncordon %.*s), or on another worker",
+            WORKERS(c->cordoned), c->cordoned == 1 ? "is" : "all are", STR_ARG(buf_str(&names)),
+            STR_ARG(scene_id(s, ID_WORKER, c->newest_cordon->id))),
+    };
+    buf_free(&names);
+    return b;
+}
+
 static struct blocker find_busy(const struct scene *s, const struct census *c)
 {
     struct blocker b = {.kind = BLOCKER_WORKERS_BUSY};
-    uint32_t heard = c->serving - c->draining - c->silent;
+    uint32_t heard = c->serving - c->draining - c->silent - c->cordoned;
     if (heard > 0) {
         b.used = c->busy;
         b.limit = c->slots;
@@ -318,6 +373,8 @@ static struct blocker find_busy(const struct scene *s, const struct census *c)
                          "%" PRIu32 " %s could run it, but no slot is free (%" PRIu32 " of %" PRIu32
                          " in use); it starts when one is, or on another worker",
                          WORKERS(heard), c->busy, c->slots);
+    } else if (c->cordoned > 0) {
+        b = find_cordoned(s, c);
     } else if (c->silent > 0) {
         b.kind = BLOCKER_WORKERS_SILENT;
         b.text =

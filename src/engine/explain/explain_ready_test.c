@@ -63,6 +63,37 @@ TEST(workers_that_drain_take_nothing)
     only(&w, job, BLOCKER_WORKERS_DRAINING);
 }
 
+TEST(workers_that_are_cordoned_are_named_with_who_did_it)
+{
+    WORLD(w);
+    struct fake f = hire_parked(&w, (struct skills){.slots = 1}, 1);
+    struct fake g = hire_parked(&w, (struct skills){.slots = 1}, 1);
+    ask_about(&w, CMD_CORDON, f.id)->cmd.target.reason = STR("new disk");
+    world_turn(&w);
+    world_pass(&w, 2000);
+    ask_poll(&w, &f, 1);
+    ask_poll(&w, &g, 1);
+    ask_about(&w, CMD_CORDON, g.id);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    const struct blocker *b = only(&w, job, BLOCKER_WORKERS_CORDONED);
+    assert_says(b->text, "2 workers could run it, but all are cordoned: wrk_");
+    assert_says(b->text, "(new disk)");
+    assert_says(b->text, "belfry uncordon wrk_");
+    assert_int_equal(b->since_ms, w.now_ms); /* since then none takes it */
+    assert_true(b->by.len > 0);
+}
+
+TEST(one_that_is_cordoned_and_not_heard_is_one_that_is_not_heard)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1);
+    ask_about(&w, CMD_CORDON, f.id);
+    const struct submission *job = SUBMIT(&w);
+    world_pass(&w, engine_defaults.lease_ms + 1);
+    only(&w, job, BLOCKER_WORKERS_SILENT);
+}
+
 TEST(workers_that_are_not_heard_are_not_counted_on)
 {
     WORLD(w);

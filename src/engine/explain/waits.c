@@ -19,7 +19,8 @@ struct census {
     struct arena *arena;
     const struct worker_class **classes; /* that have a worker */
     size_t class_count;
-    struct map served; /* lanes, by their address, that some worker serves, or none */
+    struct map open;   /* those of them with a worker that is not cordoned, by their address */
+    struct map served; /* lanes, by their address: enum blocker_kind of why none takes their work */
     struct strmap queues;
     struct found *last;
 };
@@ -35,6 +36,11 @@ static int state_index(enum exec_state state)
 
 /* ---- what one execution waits for */
 
+static uint64_t key_of(const void *thing)
+{
+    return (uint64_t)(uintptr_t)thing;
+}
+
 /* Thousands of workers are of a few kinds. */
 static void find_classes(struct census *c)
 {
@@ -44,34 +50,42 @@ static void find_classes(struct census *c)
     MAP_EACH(workers, slot)
     {
         const struct worker *w = slot->value;
-        uint64_t key = (uint64_t)(uintptr_t)w->worker_class;
-        if (w->v.gone || map_get(&seen, key) != NULL)
+        uint64_t key = key_of(w->worker_class);
+        if (w->v.gone)
             continue;
-        map_put(&seen, key, c); /* any pointer will do */
+        if (w->v.cordon == NULL && map_get(&c->open, key) == NULL)
+            map_put(&c->open, key, c); /* any pointer will do */
+        if (map_get(&seen, key) != NULL)
+            continue;
+        map_put(&seen, key, c);
         c->classes[c->class_count++] = w->worker_class;
     }
     map_free(&seen);
 }
 
-static bool has_worker(const struct census *c, const struct lane *lane)
+static enum blocker_kind look_for_worker(const struct census *c, const struct lane *lane)
 {
+    enum blocker_kind why = BLOCKER_NO_WORKER;
     for (size_t i = 0; i < c->class_count; i++) {
-        if (worker_class_serves(c->classes[i], lane->queue, lane->handler))
-            return true;
+        if (!worker_class_serves(c->classes[i], lane->queue, lane->handler))
+            continue;
+        if (map_get(&c->open, key_of(c->classes[i])) != NULL)
+            return BLOCKER_NONE;
+        why = BLOCKER_WORKERS_CORDONED;
     }
-    return false;
+    return why;
 }
 
-static bool is_served(struct census *c, struct lane *lane)
+/* BLOCKER_NONE: some worker takes what is in the lane. */
+static enum blocker_kind unserved_by(struct census *c, struct lane *lane)
 {
-    static char yes;
-    static char no;
-    char *known = map_get(&c->served, (uint64_t)(uintptr_t)lane);
+    enum blocker_kind *known = map_get(&c->served, key_of(lane));
     if (known == NULL) {
-        known = has_worker(c, lane) ? &yes : &no;
-        map_put(&c->served, (uint64_t)(uintptr_t)lane, known);
+        known = ARENA_NEW(c->arena, enum blocker_kind);
+        *known = look_for_worker(c, lane);
+        map_put(&c->served, key_of(lane), known);
     }
-    return known == &yes;
+    return *known;
 }
 
 static enum blocker_kind closed_by(const struct track *track)
@@ -94,12 +108,13 @@ static enum blocker_kind of_ready(struct census *c, const struct exec *x)
     const struct queue *q = x->job->v.def->rules.queue;
     const struct track *track = x->job->v.def->rules.track;
     enum blocker_kind closed = closed_by(track);
+    enum blocker_kind unserved = unserved_by(c, track->lane);
     if (q->v.paused)
         return BLOCKER_QUEUE_PAUSED;
     if (x->v.wants != 0 && !heap_holds(&x->ready))
         return BLOCKER_PERMIT;
-    if (!is_served(c, track->lane))
-        return BLOCKER_NO_WORKER;
+    if (unserved != BLOCKER_NONE)
+        return unserved;
     if (q->v.concurrency > 0 && q->held >= q->v.concurrency)
         return BLOCKER_QUEUE_FULL;
     return closed != BLOCKER_NONE ? closed : BLOCKER_WORKERS_BUSY;
@@ -208,6 +223,7 @@ void decide_waits(struct engine *e, struct command *cmd)
         all[count].queue = arena_str(cmd->arena, q->name);
         count++;
     }
+    map_free(&c.open);
     map_free(&c.served);
     strmap_free(&c.queues);
     cmd->reply.waits = all;

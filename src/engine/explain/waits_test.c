@@ -45,6 +45,20 @@ TEST(with_a_worker_they_wait_for_a_slot)
     assert_int_equal(waits.by_kind[BLOCKER_NO_WORKER], 0);
 }
 
+TEST(where_all_workers_are_cordoned_they_wait_for_that)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1, .queues = "mail");
+    struct fake g = HIRE(&w, .slots = 1, .queues = "mail");
+    SUBMIT(&w, .queue = "mail");
+    ask_about(&w, CMD_CORDON, f.id);
+    world_turn(&w);
+    assert_int_equal(waits_of(&w, "mail").by_kind[BLOCKER_WORKERS_BUSY], 1);
+    ask_about(&w, CMD_CORDON, g.id);
+    world_turn(&w);
+    assert_int_equal(waits_of(&w, "mail").by_kind[BLOCKER_WORKERS_CORDONED], 1);
+}
+
 TEST(a_paused_queue_holds_all_that_is_ready_in_it)
 {
     WORLD(w);

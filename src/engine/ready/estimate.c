@@ -117,13 +117,17 @@ static void count_slots(struct engine *e)
     for (size_t i = 0; i < all->by_key.cap; i++) {
         struct worker_class *class = all->by_key.slots[i].value;
         if (class != NULL)
-            class->slots = 0;
+            class->slots = class->cordoned = 0;
     }
     MAP_EACH(&e->workers, slot)
     {
         struct worker *w = slot->value;
-        if (!w->v.gone && !w->v.draining && !worker_is_silent(e, w))
+        if (w->v.gone || w->v.draining || worker_is_silent(e, w))
+            continue;
+        if (w->v.cordon == NULL)
             w->worker_class->slots += w->slots;
+        else
+            w->worker_class->cordoned += w->slots;
     }
     all->counted_ms = e->boot_ms;
 }
@@ -131,6 +135,7 @@ static void count_slots(struct engine *e)
 struct slots {
     int64_t all;
     int64_t busy;
+    int64_t cordoned; /* of workers that are given nothing new */
 };
 
 static struct slots slots_of(const struct engine *e, const struct lane *lane)
@@ -144,6 +149,7 @@ static struct slots slots_of(const struct engine *e, const struct lane *lane)
             continue;
         slots.all += class->slots;
         slots.busy += class->busy;
+        slots.cordoned += class->cordoned;
     }
     return slots;
 }
@@ -236,7 +242,7 @@ static struct estimate among_others(struct engine *e, const struct exec *x, int6
     const struct track *track = x->job->v.def->rules.track;
     const struct slots slots = slots_for(e, track->lane);
     if (slots.all == 0)
-        return unknown_for(BLOCKER_NO_WORKER);
+        return unknown_for(slots.cordoned > 0 ? BLOCKER_WORKERS_CORDONED : BLOCKER_NO_WORKER);
     const struct ahead ahead = count_ahead(e, x);
     int64_t usual = usual_ms(x->job);
     int64_t wait_ms = line_ms(ahead.lane, slots.busy, slots.all, usual);

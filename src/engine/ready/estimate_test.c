@@ -42,6 +42,18 @@ TEST(with_a_free_slot_it_starts_now)
     assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
 }
 
+TEST(with_cordoned_workers_alone_nobody_can_say)
+{
+    WORLD(w);
+    struct fake f = hire_parked(&w, (struct skills){.slots = 1}, 1);
+    const struct submission *first = submit_asking(&w, (struct wish){0});
+    assert_true(first->estimate.at_ms > 0);
+    ask_about(&w, CMD_CORDON, f.id);
+    const struct submission *job = submit_asking(&w, (struct wish){0});
+    assert_int_equal(job->estimate.at_ms, 0);
+    assert_true(str_eq(job->estimate.reason, STR("workers_cordoned")));
+}
+
 /* Two slots that are always taken, and a line of twelve. */
 TEST(the_last_of_a_line_starts_about_when_it_was_said)
 {

@@ -187,7 +187,7 @@ static void answer(struct engine *e, struct worker *w)
     reply->lease_count = w->turn.leases.len;
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
-    if (reply->owned.count > 0 && !e->turn.away && !w->v.draining)
+    if (reply->owned.count > 0 && !e->turn.away && !w->v.draining && w->v.cordon == NULL)
         reply->backlog =
             (uint32_t)ready_count(&e->ready, w->worker_class, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);

@@ -2,6 +2,7 @@
 #include "engine/ready/registration.h"
 #include "engine/core/commands.h"
 #include "engine/core/model.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/silence.h"
 
 static struct str join_lines(struct arena *arena, const struct str *items, size_t count)
@@ -63,6 +64,7 @@ void decide_register(struct engine *e, struct command *cmd)
         .boot_id = hello->boot_id,
         .replaces = predecessor(e, cmd),
     };
+    cordon_inherit(e, cmd, &rec);
     struct worker *w = worker_new(e, &rec);
     touch_new(touch_worker(e, w), false);
     worker_place(e, w);

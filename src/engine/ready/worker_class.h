@@ -14,7 +14,8 @@ struct worker_class {
     size_t lane_count;   /* pairs of its queues and handlers; SIZE_MAX when it serves all queues */
     size_t members;      /* how often it was joined; without any it is gone */
     uint32_t busy;       /* leases of all its workers */
-    int64_t slots;       /* of those that take work, as of worker_classes.counted_ms */
+    int64_t slots;       /* of those that take work, as of worker_classes.counted_ms; … */
+    int64_t cordoned;    /* … and of those that are heard, but cordoned */
     struct list waiting; /* parked workers with free slots (worker.waiting), longest first */
     struct list_node idle; /* on worker_classes.idle while somebody waits */
 };

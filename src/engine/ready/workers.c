@@ -9,6 +9,7 @@
 #include "engine/core/model.h"
 #include "engine/core/outage.h"
 #include "engine/core/undo.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/grant.h"
 #include "engine/ready/report.h"
 #include "engine/ready/silence.h"
@@ -25,6 +26,10 @@
  * record. */
 enum { HOME_PATIENCE = 24 };
 
+/* A machine that is being repaired comes back as it was left: its worker's record, and with it the
+ * cordon, is kept for so long. */
+enum { CORDON_KEPT_MS = 7 * 24 * 3600 * 1000 };
+
 static bool is_one_of_many(const struct engine *e)
 {
     return e->shared;
@@ -39,7 +44,9 @@ static bool is_home(const struct engine *e, const struct worker *w)
 static int64_t forget_after_ms(const struct engine *e, const struct worker *w)
 {
     bool patient = is_one_of_many(e) && is_home(e, w);
-    return patient ? e->options.forget_ms * HOME_PATIENCE : e->options.forget_ms;
+    int64_t after_ms = patient ? e->options.forget_ms * HOME_PATIENCE : e->options.forget_ms;
+    bool cordoned = w->v.cordon != NULL && !w->v.followed && is_home(e, w);
+    return cordoned && after_ms < CORDON_KEPT_MS ? CORDON_KEPT_MS : after_ms;
 }
 
 /* ---- in memory */
@@ -60,6 +67,7 @@ struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
     w->slots = rec->slots;
     w->registered_ms = rec->registered_ms;
     w->v.draining = rec->draining;
+    w->v.cordon = PLANTED(cordon_forgotten) ? NULL : cordon_of(rec);
     w->v.seen_ms = e->boot_ms;
     w->v.wake_ms = e->boot_ms + forget_after_ms(e, w);
     w->term.kind = TERM_WORKER;
@@ -74,6 +82,7 @@ void worker_free(struct engine *e, struct worker *w)
     assert(!list_linked(&w->waiting) && !heap_holds(&w->term.node));
     map_remove(&e->workers, w->id);
     worker_class_leave(&e->worker_classes, w->worker_class);
+    free(w->v.cordon);
     free(w);
 }
 
@@ -115,7 +124,7 @@ struct str worker_boot_id(const struct worker *w)
 
 struct worker_rec worker_record(const struct worker *w)
 {
-    return (struct worker_rec){
+    struct worker_rec rec = {
         .id = w->id,
         .name = str_of(w->name, w->name_len),
         .queues = w->worker_class->queues,
@@ -127,6 +136,8 @@ struct worker_rec worker_record(const struct worker *w)
         .boot_id = worker_boot_id(w),
         .replaces = w->replaces,
     };
+    cordon_record(w->v.cordon, &rec);
+    return rec;
 }
 
 struct str worker_words(struct engine *e, struct str head, const struct worker *w)
@@ -199,7 +210,10 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
 {
     memset(&w->turn, 0, sizeof w->turn);
     w->turn.cmd = cmd;
-    w->turn.free = w->v.draining && !PLANTED(drain_ignored) ? 0 : free;
+    w->turn.free = (w->v.draining && !PLANTED(drain_ignored)) ||
+                           (w->v.cordon != NULL && !PLANTED(cordon_ignored))
+                       ? 0
+                       : free;
     list_push_back(&e->turn.open, &w->turn.node);
     cmd->reply.poll = plain_reply(e, w);
 }

@@ -6,6 +6,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/exec.h"
 
+struct cordon;
 struct touched;
 struct worker_class;
 
@@ -18,7 +19,9 @@ struct worker_values {
     uint64_t parked_no;     /* number of that parking: orders worker_class.waiting */
     uint32_t offered;       /* free slots of that poll */
     bool draining;
-    bool gone; /* forgotten; freed when the turn is committed */
+    struct cordon *cordon; /* owned; NULL: it may be given work */
+    bool followed;         /* another process has taken its place, cordoned as it is */
+    bool gone;             /* forgotten; freed when the turn is committed */
 };
 
 struct worker {
@@ -29,6 +32,7 @@ struct worker {
     uint32_t busy; /* leases on the list */
     int64_t registered_ms;
     uint64_t replaces;    /* as in its record */
+    uint32_t reading;     /* the newest of engine.readings that had its cordon */
     uint32_t boot_id_len; /* of the text behind the name */
     struct list leases;
     struct list_node waiting; /* on worker_class.waiting while it is parked with free slots */

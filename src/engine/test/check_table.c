@@ -2,6 +2,7 @@
 #include "engine/core/exec.h"
 #include "engine/depend/depends.h"
 #include "engine/ready/breakers.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/limit.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/workers.h"
@@ -155,6 +156,8 @@ static void check_same_workers(const struct engine *e, const struct table *t)
             continue;
         assert_non_null(worker);
         assert_int_equal(worker->v.draining, rec->draining);
+        assert_int_equal(worker->v.cordon == NULL ? 0 : worker->v.cordon->since_ms,
+                         rec->cordoned_ms);
         assert_int_equal(worker->replaces, rec->replaces);
         assert_true(str_eq(worker_boot_id(worker), rec->boot_id));
     }

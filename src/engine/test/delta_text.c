@@ -97,6 +97,9 @@ static void print_worker(struct printer *p, const struct worker_change *change)
     buf_printf(p->out, " %.*s %.*s %.*s %.*s %d %d %" PRIu32 " %" PRId64 "\n", STR_ARG(w->name),
                STR_ARG(w->boot_id), STR_ARG(w->queues), STR_ARG(w->handlers), w->runs_commands,
                w->draining, w->slots, w->registered_ms);
+    if (w->cordoned_ms > 0)
+        buf_printf(p->out, "cordoned %" PRId64 " %.*s %.*s\n", w->cordoned_ms,
+                   STR_ARG(w->cordoned_by), STR_ARG(w->cordon_reason));
 }
 
 static void print_sla_events(struct printer *p, const struct delta *d)

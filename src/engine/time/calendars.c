@@ -21,6 +21,7 @@
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
+#include "engine/ready/cordon.h"
 #include "engine/ready/forget.h"
 
 #include <assert.h>
@@ -341,6 +342,7 @@ void engine_settings_end(struct engine *e)
             i = 0; /* all have moved */
     }
     queues_read(e);
+    cordons_read(e);
 }
 
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar, struct err *err)

@@ -42,7 +42,10 @@ enum command_kind {
     CMD_CALENDAR, /* put or delete one */
     CMD_FENCE,    /* whether a token still owns a run */
     CMD_STATS,
-    CMD_WAITS, /* how many wait for what */
+    CMD_WAITS,    /* how many wait for what */
+    CMD_WORKER,   /* one of them, with what it runs */
+    CMD_CORDON,   /* give it nothing new */
+    CMD_UNCORDON, /* … or do so again */
     COMMAND_KINDS,
 };
 
@@ -99,11 +102,25 @@ struct submission {
     enum job_state state;
 };
 
+/* A lease, from the side of its worker. */
+struct worker_run {
+    uint64_t exec_id;
+    uint64_t job_id;
+    struct str job_name; /* empty: it has none */
+    struct str queue;
+    uint32_t attempt;
+    int64_t started_ms;
+    int64_t lease_until_ms; /* wall clock; moves on with each poll that names it */
+    bool stopping;
+};
+
 struct worker_view {
     struct worker_rec worker;
-    uint32_t busy;     /* leases it holds */
-    int64_t silent_ms; /* since its last poll */
-    bool parked;       /* is waiting for work right now */
+    uint32_t busy;                 /* leases it holds */
+    int64_t silent_ms;             /* since its last poll */
+    bool parked;                   /* is waiting for work right now */
+    const struct worker_run *runs; /* CMD_WORKER: the longest first */
+    size_t run_count;
 };
 
 /* Changes to a queue; perhaps none, to look at it. RC_NOT_FOUND when the queue is not known
@@ -224,7 +241,7 @@ struct command {
             uint64_t exec_id;   /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;      /* … */
             struct str approver;
-        } target; /* cancel, retry, explain, drain, hangup, extend, fence */
+        } target; /* cancel, retry, explain, drain, cordon, hangup, extend, fence, one worker */
         struct {
             uint64_t id;
             uint32_t version;        /* the one that the new definition was made from */

@@ -42,6 +42,9 @@ static const struct command_facts table[] = {
     [CMD_FENCE]          = ROW(OWNER,      FREELY,   EXEC,   NO,  NO,     DONE),
     [CMD_STATS]          = ROW(ALL,        FREELY,   NO_ID,  NO,  YES,    STATS),
     [CMD_WAITS]          = ROW(ALL,        FREELY,   NO_ID,  NO,  NO,     WAITS),
+    [CMD_WORKER]         = ROW(ALL,        FREELY,   NO_ID,  NO,  YES,    WORKERS),
+    [CMD_CORDON]         = ROW(OWNER,      FREELY,   WORKER, NO,  NO,     WORKERS),
+    [CMD_UNCORDON]       = ROW(OWNER,      FREELY,   WORKER, NO,  NO,     WORKERS),
 };
 /* clang-format on */
 static_assert(COUNT_OF(table) == COMMAND_KINDS, "each kind of command has a row");

@@ -134,8 +134,11 @@ struct worker_rec {
     bool draining;
     uint32_t slots;
     int64_t registered_ms;
-    struct str boot_id; /* of the machine that it was started on; empty: not known */
-    uint64_t replaces;  /* the worker that is dead for sure since this one came; 0: none */
+    struct str boot_id;  /* of the machine that it was started on; empty: not known */
+    uint64_t replaces;   /* the worker that is dead for sure since this one came; 0: none */
+    int64_t cordoned_ms; /* it gets no new leases since then; 0: it does */
+    struct str cordoned_by;
+    struct str cordon_reason; /* may be empty */
 };
 
 /* The settings of a queue. A queue without such a record is open and unlimited. */
@@ -247,6 +250,7 @@ bool exec_change_holds(const struct exec_change *change);
 
 struct worker_change {
     bool forget; /* only the id counts */
+    bool cordon; /* it was cordoned, or is not any more */
     struct worker_rec worker;
 };
 
@@ -447,6 +451,10 @@ static inline bool delta_has_settings(const struct delta *d)
 {
     for (size_t i = 0; i < d->queue_gone_count; i++) {
         if (d->queues_gone[i].settings)
+            return true;
+    }
+    for (size_t i = 0; i < d->worker_count; i++) {
+        if (d->workers[i].cordon)
             return true;
     }
     return d->queue_count + d->team_count + d->calendar_count > 0;

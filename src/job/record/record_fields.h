@@ -47,7 +47,10 @@
     F(T, slots,       slots,         BIRTH,    F_U32)                                 \
     F(T, registered_ms, registered_ms, BIRTH,  F_MS)                                  \
     F(T, boot_id,     boot_id,       BIRTH,    F_TEXT)                                \
-    F(T, replaces,    replaces,      BIRTH,    F_U64)
+    F(T, replaces,    replaces,      BIRTH,    F_U64)                                 \
+    F(T, cordoned_ms, cordoned_ms,   EDIT,     F_MS)                                  \
+    F(T, cordoned_by, cordoned_by,   EDIT,     F_TEXT)                                \
+    F(T, cordon_reason, cordon_reason, EDIT,   F_TEXT)
 
 #define ALERT_FIELDS(F, T)                                                            \
     F(T, id,          id,            KEY,      F_ID)                                  \

@@ -21,8 +21,8 @@ request_step api_job_sla_events;                         /* api_lists.c */
 request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */
 request_step api_explanation;                            /* api_explain.c */
 request_step api_schedule_preview;                       /* api_schedule.c */
-request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
-    api_worker_drain; /* api_workers.c */
+request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs, api_worker_drain,
+    api_worker, api_worker_cordon, api_worker_uncordon; /* api_workers.c */
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
     api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
     api_successes, api_success_rates;         /* api_reports.c */
@@ -35,10 +35,9 @@ request_step api_queues, api_queue, api_queue_change, api_queue_delete, api_queu
     api_queue_resume;                              /* api_queues.c */
 request_step api_teams, api_team, api_team_change; /* api_teams.c */
 request_step api_calendars, api_calendar, api_calendar_put,
-    api_calendar_delete;                                      /* api_calendars.c */
-request_step api_cluster, api_cluster_wake, api_cluster_mail; /* api_cluster.c */
-request_step api_blockers;                                    /* api_system.c */
-request_step api_series;                                      /* api_series.c */
+    api_calendar_delete;   /* api_calendars.c */
+request_step api_blockers; /* api_system.c */
+request_step api_series;   /* api_series.c */
 void api_series_merge(struct request *r, const struct json *docs, size_t count);
 request_step api_session_code, api_session_begin, api_session_end;
 request_step api_me, api_stats, api_healthz, api_readyz, api_version,

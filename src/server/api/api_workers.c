@@ -131,17 +131,21 @@ void api_worker_logs(struct request *r)
 
 /* ---- the administrator's */
 
+/* Twice the longest park without a word: it has missed a poll. */
+static int64_t away_ms(const struct request *r)
+{
+    return 2 * r->server->options->engine.park_ms;
+}
+
 static void answer_workers(struct request *r)
 {
-    /* Twice the longest park without a word: it has missed a poll. */
-    int64_t away_ms = 2 * r->server->options->engine.park_ms;
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
     json_key(&w, "workers");
     json_open_array(&w);
     for (size_t i = 0; i < r->cmd.reply.worker_count; i++)
-        worker_view_print(&w, &r->cmd.reply.workers[i], r->cmd.reply.at_ms, away_ms);
+        worker_view_print(&w, &r->cmd.reply.workers[i], r->cmd.reply.at_ms, away_ms(r));
     json_close_array(&w);
     json_close(&w);
     request_answer_body(r, 200);
@@ -151,6 +155,39 @@ void api_workers(struct request *r)
 {
     if (request_no_params(r))
         request_to_turn(r, answer_workers);
+}
+
+static void answer_worker(struct request *r)
+{
+    r->body = BUF(LIST_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    worker_view_print_whole(&w, r->cmd.reply.workers, r->cmd.reply.at_ms, away_ms(r));
+    request_answer_body(r, 200);
+}
+
+void api_worker(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_WORKER, &r->cmd.target.id))
+        request_to_turn(r, answer_worker);
+}
+
+static void answer_cordon(struct request *r)
+{
+    struct json_writer w = request_writer(r);
+    worker_cordon_print(&w, &r->cmd.reply.workers[0].worker);
+    request_answer_body(r, 200);
+}
+
+void api_worker_cordon(struct request *r)
+{
+    if (request_target(r) && request_reason(r))
+        request_to_turn(r, answer_cordon);
+}
+
+void api_worker_uncordon(struct request *r)
+{
+    if (request_target(r))
+        request_to_turn(r, answer_cordon);
 }
 
 static void answer_draining(struct request *r)

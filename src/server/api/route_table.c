@@ -1,6 +1,7 @@
 #include "server/call/route_table.h"
 #include "job/later.h"
 #include "server/api/api.h"
+#include "server/system/system.h"
 
 /* The call has nothing to show, looks at Accept for itself, or answers whatever is accepted. */
 static const char ANY[] = "*/*";
@@ -35,6 +36,9 @@ const struct route route_table[] = {
             .type = BYTES_TYPE),
     POST(   "/workers",                     WORKER, CMD_REGISTER,       api_worker_register),
     GET(    "/workers",                     ADMIN,  CMD_WORKERS,        api_workers),
+    GET(    "/workers/{}",                  ADMIN,  CMD_WORKER,         api_worker),
+    POST(   "/workers/{}/cordon",           ADMIN,  CMD_CORDON,         api_worker_cordon),
+    POST(   "/workers/{}/uncordon",         ADMIN,  CMD_UNCORDON,       api_worker_uncordon),
     POST(   "/workers/{}/drain",            ADMIN,  CMD_DRAIN,          api_worker_drain),
     POST(   "/jobs",                        ADMIN,  CMD_SUBMIT,         api_job_create),
     POST(   "/jobs/batch",                  ADMIN,  CMD_SUBMIT,         api_job_batch),
@@ -122,7 +126,12 @@ const struct route route_table[] = {
     POST(   "/sessions",                    ANYONE, NONE,               api_session_begin),
     DELETE( "/sessions",                    ANYONE, NONE,               api_session_end),
     GET(    "/me",                          KEYED,  NONE,               api_me),
-    GET(    "/cluster",                     ADMIN,  NONE,               api_cluster),
+    GET(    "/settings",                    ADMIN,  NONE,               api_settings,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_settings_merge),
+    GET(    "/diagnostics",                 ADMIN,  NONE,               api_diagnostics,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_diagnostics_merge),
+    GET(    "/cluster",                     ADMIN,  NONE,               api_cluster,
+            .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_cluster_merge),
     POST(   "/cluster/mail",                SERVER, NONE,               api_cluster_mail,
             .type = ANY),
     POST(   "/cluster/wake",                SERVER, NONE,               api_cluster_wake,

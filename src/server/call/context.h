@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 struct board;
+struct incidents;
 struct decider;
 struct kept;
 struct alert_sender;
@@ -17,25 +18,28 @@ struct membership;
 struct net;
 struct queries;
 struct output_log;
+struct worker_versions;
 struct zones;
 
 struct server {
     const struct server_options *options;
     struct store *store;
     struct auth auth;
-    struct codes *codes;               /* owned: by which browsers sign in */
-    struct wrong_keys *wrong_keys;     /* owned: that were tried lately */
-    struct membership *membership;     /* among other servers; NULL: there can be none */
-    struct decider *decider;           /* runs turns */
-    struct board *board;               /* numbers of this server, for all who read them */
-    struct board *waits;               /* the same of how many wait for what */
-    struct queries *queries;           /* reads */
-    struct alert_sender *alert_sender; /* sends alerts; NULL: no webhook is configured */
-    struct output_log *tail;           /* keeps and follows output, and tells what happens */
-    struct zones *zones;               /* time zones by name */
-    struct kept *forecasts;            /* that were made lately */
-    int64_t started_ms;                /* wall clock */
-    struct http_quota *quota;          /* owned: what connections of all net threads have */
+    struct codes *codes;                     /* owned: by which browsers sign in */
+    struct wrong_keys *wrong_keys;           /* owned: that were tried lately */
+    struct membership *membership;           /* among other servers; NULL: there can be none */
+    struct incidents *incidents;             /* takeovers and outages of this server */
+    struct decider *decider;                 /* runs turns */
+    struct board *board;                     /* numbers of this server, for all who read them */
+    struct board *waits;                     /* the same of how many wait for what */
+    struct queries *queries;                 /* reads */
+    struct alert_sender *alert_sender;       /* sends alerts; NULL: no webhook is configured */
+    struct output_log *tail;                 /* keeps and follows output, and tells what happens */
+    struct zones *zones;                     /* time zones by name */
+    struct kept *forecasts;                  /* that were made lately */
+    int64_t started_ms;                      /* wall clock */
+    struct worker_versions *worker_versions; /* that are connected */
+    struct http_quota *quota;                /* owned: what connections of all net threads have */
     struct rlimit files;       /* as we were started; the worker beside this server gets the same */
     atomic_int trouble;        /* enum rc: why the store takes no commits; RC_OK: it does */
     atomic_size_t quarantined; /* executions that make no sense and are left alone */

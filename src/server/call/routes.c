@@ -5,6 +5,7 @@
 #include "server/call/browser.h"
 #include "server/call/resolve.h"
 #include "server/call/route_table.h"
+#include "server/call/worker_versions.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
 #include "server/turn/idempotency.h"
@@ -65,8 +66,11 @@ static void find_caller(struct request *r)
         r->who = auth_find(&r->server->auth, authorization);
     else
         browser_find(r);
-    if (r->who != NULL)
-        http_request_vouch(r->http);
+    if (r->who == NULL || !http_request_vouch(r->http))
+        return;
+    struct str user_agent = http_request_header(r->http, STR("User-Agent"));
+    if (r->who->role == ROLE_WORKER && !r->by_server)
+        http_request_count(r->http, worker_versions_of(r->server->worker_versions, user_agent));
 }
 
 bool routes_allow_wrong_key(struct request *r)

@@ -6,6 +6,7 @@
 #include "server/cluster/balance.h"
 #include "server/cluster/company.h"
 #include "server/cluster/membership_inside.h"
+#include "server/cluster/takeovers.h"
 #include "server/cluster/unsure.h"
 
 #include <assert.h>
@@ -153,6 +154,8 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
     }
     uint64_t taken = bits_of(&m->own) & ~before;
     unsure_date(&m->own, taken, v, &m->cluster_map, clock_boot_ms());
+    if (m->incidents != NULL)
+        takeovers_note(m->incidents, v, taken, m->own.deprived, m->me.replaces);
     show_taken(m, v, taken);
     log_info("this server took partitions", "count", LOG_NUMBER(__builtin_popcountll(taken)), NULL);
     if (bits_of(&m->own) != 0)
@@ -469,6 +472,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
     pthread_mutex_init(&m->lock, NULL);
     m->lease_ms = options->lease_ms;
     m->time_rules = options->time;
+    m->incidents = options->incidents;
     m->me = (struct node_rec){
         .name = arena_str(&m->texts, options->name),
         .start = arena_str(&m->texts, options->start),

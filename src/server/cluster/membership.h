@@ -19,6 +19,7 @@
 #include "server/cluster/cluster_map.h"
 #include "server/cluster/timekeeper.h"
 
+struct incidents;
 struct membership;
 
 struct membership_options {
@@ -28,10 +29,11 @@ struct membership_options {
     struct str version;
     int64_t lease_ms;
     struct time_rules time;
-    int64_t worker_lease_ms; /* that workers are given */
-    int64_t grace_ms;        /* that leases are kept alive without the store */
-    struct str boot_id;      /* of this machine */
-    struct str replaces;     /* a start that is dead for sure; empty: not known */
+    int64_t worker_lease_ms;     /* that workers are given */
+    int64_t grace_ms;            /* that leases are kept alive without the store */
+    struct str boot_id;          /* of this machine */
+    struct str replaces;         /* a start that is dead for sure; empty: not known */
+    struct incidents *incidents; /* notes what is taken, if there is one; outlives us */
 };
 
 /* Calls of the membership, on its own thread. */

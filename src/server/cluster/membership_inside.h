@@ -13,7 +13,8 @@
 #include <stdatomic.h>
 
 struct membership {
-    struct member *member; /* owned */
+    struct member *member;       /* owned */
+    struct incidents *incidents; /* borrowed; NULL: nobody takes notes */
     struct node_rec me;
     struct arena texts; /* of me */
     int64_t lease_ms;

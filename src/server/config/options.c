@@ -8,6 +8,7 @@
 #include "wire/http/http_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64, PUBLIC_URL_MAX = 200 };
@@ -84,7 +85,7 @@ static enum rc apply_flags(struct server_options *options, const struct server_a
         const struct setting *setting = settings_find(setting_name(table[i].name, arena));
         const char *value = flag_value(&table[i], args);
         if (setting != NULL && value != NULL)
-            TRY(settings_set(options, setting, str_c(value), arena, err));
+            TRY(settings_set(options, setting, str_c(value), SOURCE_FLAG, arena, err));
     }
     for (size_t i = 0; i < args->sets.count; i++) {
         struct str value = str_c(args->sets.items[i]);
@@ -92,9 +93,19 @@ static enum rc apply_flags(struct server_options *options, const struct server_a
         if (value.ptr == NULL)
             return err_set(err, RC_INVALID, "--set takes NAME=VALUE, not '%s'",
                            args->sets.items[i]);
-        TRY(settings_from_values(options, &(struct setting_value){name, value}, 1, arena, err));
+        TRY(settings_from_values(options, &(struct setting_value){name, value}, 1, SOURCE_FLAG,
+                                 arena, err));
     }
     return RC_OK;
+}
+
+/* As whoever looks from elsewhere would find it. */
+static const char *whole_path(const char *path, struct arena *arena)
+{
+    char *whole = realpath(path, NULL);
+    const char *copy = arena_zstr(arena, str_c(whole != NULL ? whole : path));
+    free(whole);
+    return copy;
 }
 
 static enum rc apply_config(struct server_options *options, const char *path, struct arena *arena,
@@ -104,6 +115,7 @@ static enum rc apply_config(struct server_options *options, const char *path, st
     TRY(file_read(path, CONFIG_BYTES_MAX, arena, &text, err));
     if (settings_from_config(options, text, arena, err))
         return err_note(err, "%s", path);
+    options->config_file = whole_path(path, arena);
     return RC_OK;
 }
 
@@ -171,6 +183,7 @@ static void raise_buffered(struct server_options *o)
     if (o->buffered_bytes_max >= o->request_bytes_max)
         return;
     o->buffered_bytes_max = o->request_bytes_max;
+    settings_note_adjusted(o, STR("buffered_bytes_max"));
     log_info("buffered_bytes_max is as large as request_bytes_max, to have room for one request",
              NULL);
 }

@@ -14,7 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SERVER_NETS_MAX = 64 }; /* more cores than that have other work to do */
+enum {
+    SERVER_NETS_MAX = 64, /* more cores than that have other work to do */
+    SETTINGS_MAX = 160,   /* rows of settings.c */
+};
 
 struct server_options {
     /* Where things are. */
@@ -78,6 +81,10 @@ struct server_options {
     /* The engine's own settings: leases, limits, alerts, breakers, how long things are kept. Of
      * what it is told besides, payload_bytes_max and alerts.deliver follow from the above. */
     struct engine_options engine;
+
+    /* Of each setting, by its place in settings_all, where its value comes from (settings.h). */
+    uint8_t sources[SETTINGS_MAX];
+    const char *config_file; /* the one that was read; NULL: none was */
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;   /* NULL when it is at an URL */

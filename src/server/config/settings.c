@@ -17,48 +17,56 @@
 
 /* clang-format off */
 
-/* A row of each kind. A field that is called otherwise than its setting has the name before it. */
+/* A row of each kind, which ends with its help and perhaps its traits. A field that is called
+ * otherwise than its setting has the name before it. */
 #define AT(field) offsetof(struct server_options, field), sizeof((struct server_options){0}.field)
-#define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
-#define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
-#define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
-#define NUMBER(field, def, min, max, help) RANGE(field, SETTING_NUMBER, def, min, max, help)
-#define BYTES(field, def, min, max, help) RANGE(field, SETTING_BYTES, def, min, max, help)
-#define TIME(field, def, min, max, help) RANGE(field, SETTING_TIME, def, min, max, help)
-#define RANGE(field, kind, def, min, max, help) {#field, kind, AT(field), def, min, max, NULL, help}
+#define TEXT(name, field, def, ...) \
+    {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, .help = __VA_ARGS__}
+#define SWITCH(field, ...) \
+    {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, .help = __VA_ARGS__}
+#define CHOICE(field, words, def, ...) \
+    {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, .help = __VA_ARGS__}
+#define NUMBER(field, def, min, max, ...) RANGE(field, SETTING_NUMBER, def, min, max, __VA_ARGS__)
+#define BYTES(field, def, min, max, ...) RANGE(field, SETTING_BYTES, def, min, max, __VA_ARGS__)
+#define TIME(field, def, min, max, ...) RANGE(field, SETTING_TIME, def, min, max, __VA_ARGS__)
+#define RANGE(field, kind, def, min, max, ...) \
+    {#field, kind, AT(field), def, min, max, NULL, .help = __VA_ARGS__}
 /* The engine's, whose defaults are its own (engine/core/engine_defaults.c). */
 #define ENGINE_SWITCH(name, field, help) ENGINE(name, SETTING_BOOL, field, 0, 0, help)
 #define ENGINE_NUMBER(name, field, min, max, help) \
     ENGINE(name, SETTING_NUMBER, field, min, max, help)
 #define ENGINE_TIME(name, field, min, max, help) ENGINE(name, SETTING_TIME, field, min, max, help)
-#define ENGINE(name, kind, field, min, max, help) \
-    {name, kind, AT(engine.field), NULL, min, max, NULL, help}
+#define ENGINE(name, kind, field, min, max, words) \
+    {name, kind, AT(engine.field), NULL, min, max, NULL, .help = words}
+
+#define OWN SETTING_OWN
+#define SECRET SETTING_SECRET
 
 const struct setting settings_all[] = {
-    TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
-    TEXT("store", store, "", "sqlite:DIR or postgres://…; empty: the data directory"),
-    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
-    TEXT("node", node, "", "its name in the cluster; empty: host name and port"),
-    TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens"),
+    TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database", OWN),
+    TEXT("store", store, "", "sqlite:DIR or postgres://…; empty: the data directory", SECRET),
+    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any", OWN),
+    TEXT("node", node, "", "its name in the cluster; empty: host name and port", OWN),
+    TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens", OWN),
     TEXT("public_url", public_url, "", "where people reach its pages, for links and cookies"),
     TIME(node_lease_ms, "5s", SECOND, 60 * SECOND,
         "a server silent for this long loses its partitions"),
     NUMBER(partitions, "16", 1, PARTITIONS_MAX, "of a shared store, when it is made"),
     TIME(forward_wait_ms, "10s", 100, HOUR, "longest to wait for another server, or for its heir"),
-    SWITCH(no_worker, "start no worker inside the server"),
-    SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
-    NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
-    TEXT("job_env", job_env, "", "variables that its commands get, too; NAME* is a prefix"),
+    SWITCH(no_worker, "start no worker inside the server", OWN),
+    SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted", OWN),
+    NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes", OWN),
+    TEXT("job_env", job_env, "", "variables that its commands get, too; NAME* is a prefix", OWN),
     CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
-    CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr"),
+    CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr", OWN),
 
-    NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core"),
-    NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages"),
+    NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core", OWN),
+    NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages", OWN),
 
     BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
-    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
+    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting", OWN),
     NUMBER(address_connections_max, "0", 0, 1000000,
         "of one address without a key; 0: half of all"),
     BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB,
@@ -112,7 +120,8 @@ const struct setting settings_all[] = {
         "calls that ended within this count"),
     ENGINE_TIME("breaker_rest_ms", breaker.rest_ms, 100, DAY,
         "rest of a failing target, and patience with its probe"),
-    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas"),
+    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas",
+        SECRET),
     ENGINE_SWITCH("alert_job_failed", alerts.job_failed, "alert when an execution failed for good"),
     ENGINE_SWITCH("alert_worker_lost", alerts.worker_lost,
         "alert when a worker vanished with work"),
@@ -168,6 +177,7 @@ const struct setting settings_all[] = {
 };
 /* clang-format on */
 const size_t settings_count = COUNT_OF(settings_all);
+static_assert(COUNT_OF(settings_all) <= SETTINGS_MAX, "no place for the source of the last ones");
 
 const struct setting *settings_find(struct str name)
 {
@@ -252,8 +262,8 @@ static enum rc set_quantity(const struct setting *s, void *at, struct str value,
     return RC_OK;
 }
 
-enum rc settings_set(struct server_options *options, const struct setting *setting,
-                     struct str value, struct arena *arena, struct err *err)
+static enum rc set_value(struct server_options *options, const struct setting *setting,
+                         struct str value, struct arena *arena, struct err *err)
 {
     void *at = (char *)options + setting->offset;
     switch (setting->kind) {
@@ -276,13 +286,28 @@ enum rc settings_set(struct server_options *options, const struct setting *setti
     return set_quantity(setting, at, value, arena, err);
 }
 
+static uint8_t *source_of(struct server_options *options, const struct setting *s)
+{
+    return &options->sources[s - settings_all];
+}
+
+enum rc settings_set(struct server_options *options, const struct setting *setting,
+                     struct str value, enum setting_source source, struct arena *arena,
+                     struct err *err)
+{
+    TRY(set_value(options, setting, value, arena, err));
+    *source_of(options, setting) = (uint8_t)source;
+    return RC_OK;
+}
+
 void settings_defaults(struct server_options *options, struct arena *arena)
 {
     options->engine = engine_defaults;
     for (size_t i = 0; i < settings_count; i++) {
         const struct setting *s = &settings_all[i];
+        *source_of(options, s) = SOURCE_DEFAULT;
         enum rc rc =
-            s->fallback == NULL ? RC_OK : settings_set(options, s, str_c(s->fallback), arena, NULL);
+            s->fallback == NULL ? RC_OK : set_value(options, s, str_c(s->fallback), arena, NULL);
         assert(rc == RC_OK); /* a default out of its own range would be our mistake */
     }
 }
@@ -308,14 +333,15 @@ struct str settings_default_text(const struct setting *s, char *ret_text)
 }
 
 enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
-                             size_t count, struct arena *arena, struct err *err)
+                             size_t count, enum setting_source source, struct arena *arena,
+                             struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         const struct setting *s = settings_find(values[i].name);
         if (s == NULL)
             return err_set(err, RC_INVALID, "there is no setting called '%.*s'",
                            STR_ARG(values[i].name));
-        TRY(settings_set(options, s, values[i].value, arena, err));
+        TRY(settings_set(options, s, values[i].value, source, arena, err));
     }
     return RC_OK;
 }
@@ -337,7 +363,7 @@ static enum rc set_member(struct server_options *options, const struct json_memb
     if (kind == JSON_ARRAY || kind == JSON_OBJECT || kind == JSON_NULL)
         return err_set(err, RC_INVALID, "%.*s must not be %s", STR_ARG(m->key),
                        json_kind_name(kind));
-    return settings_from_values(options, &value, 1, arena, err);
+    return settings_from_values(options, &value, 1, SOURCE_CONFIG, arena, err);
 }
 
 enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
@@ -356,10 +382,9 @@ enum rc settings_from_config(struct server_options *options, struct str json, st
     return RC_OK;
 }
 
-/* "lease_ms" to "BELFRY_LEASE_MS". */
-static const char *variable_name(const char *setting, struct arena *arena)
+const char *settings_variable(const struct setting *setting, struct arena *arena)
 {
-    char *name = arena_zstr(arena, arena_printf(arena, "BELFRY_%s", setting));
+    char *name = arena_zstr(arena, arena_printf(arena, "BELFRY_%s", setting->name));
     for (char *c = name; *c != '\0'; c++) {
         if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
@@ -371,14 +396,90 @@ enum rc settings_from_env(struct server_options *options, settings_env *env, str
                           struct err *err)
 {
     for (size_t i = 0; i < settings_count; i++) {
-        const char *variable = variable_name(settings_all[i].name, arena);
+        const char *variable = settings_variable(&settings_all[i], arena);
         const char *value = env(variable);
         if (value == NULL || value[0] == '\0') /* `BELFRY_SLOTS= belfry server` unsets it */
             continue;
-        if (settings_set(options, &settings_all[i], str_c(value), arena, err))
+        if (settings_set(options, &settings_all[i], str_c(value), SOURCE_ENV, arena, err))
             return err_note(err, "%s", variable);
     }
     return RC_OK;
+}
+
+/* ---- what is in force, for people */
+
+enum { ADJUSTED = 0x80 }; /* beside the source */
+
+void settings_note_adjusted(struct server_options *options, struct str name)
+{
+    const struct setting *s = settings_find(name);
+    assert(s != NULL);
+    *source_of(options, s) |= ADJUSTED;
+}
+
+bool settings_is_adjusted(const struct server_options *options, const struct setting *setting)
+{
+    return options->sources[setting - settings_all] & ADJUSTED;
+}
+
+enum setting_source settings_source(const struct server_options *options,
+                                    const struct setting *setting)
+{
+    return options->sources[setting - settings_all] & ~(unsigned)ADJUSTED;
+}
+
+struct str settings_source_name(enum setting_source source)
+{
+    static const struct str names[SETTING_SOURCES] = {
+        [SOURCE_DEFAULT] = STR_INIT("default"),
+        [SOURCE_CONFIG] = STR_INIT("config_file"),
+        [SOURCE_ENV] = STR_INIT("environment"),
+        [SOURCE_FLAG] = STR_INIT("flag"),
+    };
+    assert(source < SETTING_SOURCES);
+    return names[source];
+}
+
+/* In the largest unit that it is a whole number of. */
+static struct str bytes_text(uint64_t bytes, struct arena *arena)
+{
+    bool whole = bytes > 0 && bytes % KIB == 0;
+    if (whole && bytes % GIB == 0)
+        return arena_printf(arena, "%" PRIu64 "GiB", bytes / GIB);
+    if (whole && bytes % MIB == 0)
+        return arena_printf(arena, "%" PRIu64 "MiB", bytes / MIB);
+    return whole ? arena_printf(arena, "%" PRIu64 "KiB", bytes / KIB)
+                 : arena_printf(arena, "%" PRIu64, bytes);
+}
+
+static struct str choice_text(const char *choices, unsigned choice)
+{
+    struct str rest = str_c(choices);
+    struct str word = str_cut(&rest, '|');
+    for (unsigned i = 0; i < choice; i++)
+        word = str_cut(&rest, '|');
+    return word;
+}
+
+struct str settings_value_text(const struct server_options *options, const struct setting *s,
+                               struct arena *arena)
+{
+    const void *at = (const char *)options + s->offset;
+    char text[WHEN_TEXT_MAX];
+    switch (s->kind) {
+    case SETTING_TEXT: {
+        struct str value = str_c(*(const char *const *)at);
+        bool hidden = s->traits & SETTING_SECRET && value.len > 0;
+        return hidden ? STR("set") : value;
+    }
+    case SETTING_BOOL: return *(const bool *)at ? STR("true") : STR("false");
+    case SETTING_CHOICE: return choice_text(s->choices, *(const unsigned *)at);
+    case SETTING_BYTES: return bytes_text(settings_quantity(options, s), arena);
+    case SETTING_TIME:
+        return arena_str(arena, duration_format(text, (int64_t)settings_quantity(options, s)));
+    case SETTING_NUMBER: break;
+    }
+    return arena_printf(arena, "%" PRIu64, settings_quantity(options, s));
 }
 
 void settings_help(struct buf *out)

@@ -24,6 +24,14 @@ enum setting_kind {
     SETTING_CHOICE,
 };
 
+/* Where a value comes from, the weakest first. */
+enum setting_source { SOURCE_DEFAULT, SOURCE_CONFIG, SOURCE_ENV, SOURCE_FLAG, SETTING_SOURCES };
+
+enum setting_traits {
+    SETTING_OWN = 1,    /* each server of a cluster has its own; others had better be the same */
+    SETTING_SECRET = 2, /* may hold a password: nobody is shown its value */
+};
+
 struct setting {
     const char *name;
     enum setting_kind kind;
@@ -35,6 +43,7 @@ struct setting {
     uint64_t max;
     const char *choices; /* SETTING_CHOICE: "full|normal" */
     const char *help;
+    unsigned traits; /* set of enum setting_traits */
 };
 
 extern const struct setting settings_all[];
@@ -52,7 +61,8 @@ const struct setting *settings_find(struct str name);
 /* RC_INVALID with a sentence naming the setting when the value does not fit it. A text value is
  * copied into the arena. */
 enum rc settings_set(struct server_options *options, const struct setting *setting,
-                     struct str value, struct arena *arena, struct err *err);
+                     struct str value, enum setting_source source, struct arena *arena,
+                     struct err *err);
 
 /* Each takes what its source says; unknown names are refused with the name, and with its line when
  * they come from a config file. */
@@ -62,7 +72,22 @@ enum rc settings_from_config(struct server_options *options, struct str json, st
 enum rc settings_from_env(struct server_options *options, settings_env *env, struct arena *arena,
                           struct err *err);
 enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
-                             size_t count, struct arena *arena, struct err *err);
+                             size_t count, enum setting_source source, struct arena *arena,
+                             struct err *err);
+
+/* The value was changed since, to fit the machine or another setting: settings_is_adjusted. */
+void settings_note_adjusted(struct server_options *options, struct str name);
+bool settings_is_adjusted(const struct server_options *options, const struct setting *setting);
+enum setting_source settings_source(const struct server_options *options,
+                                    const struct setting *setting);
+/* "flag", "environment", "config_file", "default". */
+struct str settings_source_name(enum setting_source source);
+/* "BELFRY_LEASE_MS", in the arena. */
+const char *settings_variable(const struct setting *setting, struct arena *arena);
+/* The value in force as a user would write it ("20s", "1MiB"), in the arena. Of a secret only
+ * whether there is one: "set", or nothing. */
+struct str settings_value_text(const struct server_options *options, const struct setting *setting,
+                               struct arena *arena);
 
 /* The value of a number, a size or a time. */
 uint64_t settings_quantity(const struct server_options *options, const struct setting *setting);

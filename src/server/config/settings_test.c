@@ -121,6 +121,74 @@ TEST(the_environment_is_stronger_than_the_config_file)
     unlink(path);
 }
 
+static struct str told(const struct server_options *o, const char *name)
+{
+    return settings_value_text(o, settings_find(str_c(name)), &arena);
+}
+
+TEST(each_value_knows_where_it_comes_from)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+        enum setting_source source;
+    } expected[] = {
+        {"slots", "5", SOURCE_FLAG},
+        {"park_ms", "3s", SOURCE_FLAG},
+        {"lease_ms", "30s", SOURCE_ENV},
+        {"no_worker", "true", SOURCE_CONFIG},
+        {"payload_bytes_max", "1537", SOURCE_CONFIG},
+        {"request_bytes_max", "16MiB", SOURCE_DEFAULT},
+        {"durability", "normal", SOURCE_CONFIG},
+        {"forget_ms", "5m", SOURCE_DEFAULT},
+    };
+    const char *path = config_file("{\"slots\": 2, \"no_worker\": true, \"lease_ms\": \"9s\","
+                                   " \"payload_bytes_max\": 1537, \"durability\": \"normal\"}");
+    env_name = "BELFRY_LEASE_MS";
+    env_value = "30s";
+    struct server_options o = PARSE("--config", path, "--slots", "5", "--set", "park_ms=3s");
+    env_name = NULL;
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        const struct setting *s = settings_find(str_c(expected[i].name));
+        assert_int_equal(settings_source(&o, s), expected[i].source);
+        assert_true(str_eq(told(&o, expected[i].name), str_c(expected[i].value)));
+        assert_false(settings_is_adjusted(&o, s));
+    }
+    assert_string_equal(o.config_file, path);
+    unlink(path);
+}
+
+TEST(a_value_that_was_made_to_fit_says_so)
+{
+    const struct setting *s = settings_find(STR("buffered_bytes_max"));
+    struct server_options o =
+        PARSE("--set", "request_bytes_max=1GiB", "--set", "buffered_bytes_max=64MiB");
+    assert_true(settings_is_adjusted(&o, s));
+    assert_int_equal(settings_source(&o, s), SOURCE_FLAG);
+    assert_true(str_eq(told(&o, "buffered_bytes_max"), STR("1GiB")));
+}
+
+TEST(a_secret_is_never_told)
+{
+    struct server_options o = PARSE("--store", "postgres://u:secret@h/db", "--set",
+                                    "alert_webhooks=http://127.0.0.1:1/token");
+    assert_true(str_eq(told(&o, "store"), STR("set")));
+    assert_true(str_eq(told(&o, "alert_webhooks"), STR("set")));
+    o = PARSE("--slots", "1");
+    assert_int_equal(told(&o, "store").len, 0);
+}
+
+TEST(what_is_told_can_be_set_again)
+{
+    struct server_options o = PARSE("--set", "log_level=warn");
+    for (const struct setting *s = settings_all; s < settings_all + settings_count; s++) {
+        struct server_options again = o;
+        struct str value = settings_value_text(&o, s, &arena);
+        assert_int_equal(settings_set(&again, s, value, SOURCE_FLAG, &arena, &err), RC_OK);
+        assert_true(str_eq(settings_value_text(&again, s, &arena), value));
+    }
+}
+
 TEST(an_unknown_key_of_the_config_file_is_named)
 {
     const char *path = config_file("{\"slots\": 3,\n\n\"slotz\": 2}");
@@ -193,7 +261,7 @@ TEST(the_engine_s_defaults_are_within_the_bounds_of_their_settings)
     char text[WHEN_TEXT_MAX];
     for (const struct setting *s = settings_all; s < settings_all + settings_count; s++) {
         struct str value = settings_default_text(s, text);
-        assert_int_equal(settings_set(&o, s, value, &arena, &err), RC_OK);
+        assert_int_equal(settings_set(&o, s, value, SOURCE_FLAG, &arena, &err), RC_OK);
     }
     assert_int_equal(o.engine.lease_ms, engine_defaults.lease_ms);
     assert_int_equal(o.engine.alerts.slow_pct, engine_defaults.alerts.slow_pct);

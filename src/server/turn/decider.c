@@ -5,6 +5,7 @@
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
+#include "server/cluster/incidents.h"
 #include "server/cluster/peers.h"
 #include "server/output/output_log.h"
 #include "server/turn/decider_inside.h"
@@ -41,6 +42,29 @@ bool decider_may_decide(void *arg)
 {
     const struct decider *d = arg;
     return d->membership == NULL || membership_may_decide(d->membership);
+}
+
+static void on_commit(void *arg, bool begins)
+{
+    struct decider *d = arg;
+    int64_t now_us = clock_mono_us();
+    if (begins)
+        d->commit_us = now_us;
+    else
+        commit_times_add(&d->commits, now_us, now_us - d->commit_us);
+}
+
+void decider_attach_turn(struct decider *d)
+{
+    d->turn.may_keep = d->membership == NULL ? NULL : decider_may_decide;
+    d->turn.may_keep_arg = d;
+    d->turn.on_commit = on_commit;
+    d->turn.on_commit_arg = d;
+}
+
+void decider_commit_times(struct decider *d, struct sketch *ret_sketch)
+{
+    commit_times_look(&d->commits, clock_mono_us(), ret_sketch);
 }
 
 /* A full disk and a busy database pass; everything else means that what is in memory cannot be
@@ -92,6 +116,7 @@ static void recover(struct decider *d)
     struct list parked;
     list_init(&parked);
     outage_end(&d->outage, clock_mono_us());
+    incidents_end_outage(d->server->incidents, clock_wall_ms());
     atomic_store(&d->server->trouble, RC_OK);
     engine_unpark(d->turn.engine, &parked);
     answers_send(&parked);
@@ -128,6 +153,7 @@ static enum rc step_with_store(struct decider *d, struct command **commands, siz
 void decider_begin_outage(struct decider *d, const struct err *err)
 {
     outage_note(&d->outage, err, clock_mono_us());
+    incidents_begin_outage(d->server->incidents, clock_wall_ms(), err);
     atomic_store(&d->server->trouble, err->rc);
 }
 
@@ -373,8 +399,6 @@ static enum rc open_turn(struct decider *d, struct err *err)
     int64_t begin_us = clock_mono_us();
     TRY(turn_load(&d->turn, server->store, &d->owned, &d->options, clock_now(), err));
     decider_tell_loaded(d, begin_us);
-    d->turn.may_keep = decider_may_decide;
-    d->turn.may_keep_arg = d;
     d->settings_version = 0; /* as old as can be: read again with the first turn */
     return RC_OK;
 }
@@ -390,6 +414,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     d->keeps = mailbox_new(server->options->mailbox_max);
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
+        decider_attach_turn(d);
         atomic_store(&server->loaded, true);
         decider_be_patient(d);
         rc = thread_start("turn", decide, d, &d->thread, err);

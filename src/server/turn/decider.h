@@ -3,6 +3,7 @@
  * While a commit is under way commands pile up in its mailbox; the next turn takes them all. So
  * group commit needs no tuning: latency is one commit when idle, and throughput grows with load. */
 #pragma once
+#include "base/sketch.h"
 #include "server/cluster/errand.h"
 
 /* Owns and loads the store, then starts the thread. */
@@ -20,6 +21,8 @@ void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
 void decider_nudge(struct decider *d);
 /* From any thread. It ends with its answer, also when the server is going away. */
 void decider_send_errand(struct decider *d, struct errand *take_errand);
+/* How long the commits of the last minute took, in microseconds. From any thread. */
+void decider_commit_times(struct decider *d, struct sketch *ret_sketch);
 /* Takes nothing new, answers everything that waits, and ends the thread. */
 void decider_stop(struct decider *d);
 /* After stop, and after the nets have stopped: answers borrow names from the engine. */

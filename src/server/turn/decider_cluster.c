@@ -66,8 +66,7 @@ static void load(struct decider *d)
         engine_note_lost(d->turn.engine, d->lost_turns);
         atomic_store(&d->server->loaded, true);
     }
-    d->turn.may_keep = decider_may_decide;
-    d->turn.may_keep_arg = d;
+    decider_attach_turn(d);
     d->stirred = true;
 }
 

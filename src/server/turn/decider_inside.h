@@ -3,6 +3,7 @@
 #pragma once
 #include "server/cluster/membership.h"
 #include "server/cluster/timekeeper.h"
+#include "server/turn/commit_times.h"
 #include "server/turn/decider.h"
 #include "server/turn/keeper.h"
 #include "server/turn/outage.h"
@@ -18,6 +19,8 @@ struct decider {
     struct timekeeper time; /* alone: of this machine's clock */
     int64_t next_look_us;   /* at the files of the store */
     int64_t next_zones_us;  /* at those of time zones */
+    struct commit_times commits;
+    int64_t commit_us; /* the newest began then */
     atomic_bool failed;
     atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
 
@@ -43,6 +46,8 @@ struct decider {
 /* False: this server could not renew its membership, so another may own its partitions by now.
  * Takes a struct decider, and is called by struct turn. */
 bool decider_may_decide(void *decider);
+/* The turn was loaded: from now on it asks and tells this decider. */
+void decider_attach_turn(struct decider *d);
 /* Begins an outage for that reason, or goes on with the one under way. */
 void decider_begin_outage(struct decider *d, const struct err *err);
 /* The same; then all that waits is answered as far as that needs no store. */

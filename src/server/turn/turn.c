@@ -113,6 +113,7 @@ static void load_damaged(void *arg, uint64_t exec_id)
         return RC_OK;                                                                              \
     }
 LOADER(worker, struct worker_rec)
+LOADER(cordon, struct worker_rec)
 LOADER(counter, struct counter)
 LOADER(queue, struct queue_rec)
 LOADER(team, struct team_rec)
@@ -138,6 +139,7 @@ static struct load_sink sink_of(struct turn *t)
         .job = load_job,
         .exec = load_exec,
         .worker = load_worker,
+        .cordon = load_cordon,
         .counter = load_counter,
         .damaged = load_damaged,
         .queue = load_queue,
@@ -299,6 +301,12 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 
+static void tell_commit(struct turn *t, bool begins)
+{
+    if (t->on_commit != NULL)
+        t->on_commit(t->on_commit_arg, begins);
+}
+
 static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
 {
     /* Also when nothing is to be kept: an answer from memory is one that somebody believes. */
@@ -311,7 +319,10 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     }
     assert(delta->turn > 0 &&
            ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
+    tell_commit(t, true);
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
+    if (rc == RC_OK)
+        tell_commit(t, false);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
     if (PLANTED(slot_twice_after_unknown) && rc == RC_UNKNOWN && delta->job_count == 0 &&

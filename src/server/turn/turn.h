@@ -22,6 +22,9 @@ struct turn {
      * the turn is undone as RC_BUSY. */
     bool (*may_keep)(void *arg);
     void *may_keep_arg;
+    /* Told that a commit begins, and that it has ended well; NULL: nobody measures. */
+    void (*on_commit)(void *arg, bool begins);
+    void *on_commit_arg;
 };
 
 /* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that

@@ -95,6 +95,12 @@ enum rc mem_settings(struct store *store, const struct load_sink *sink, struct e
         if (m->teams.slots[i].value != NULL)
             TRY(sink->team(sink->arg, m->teams.slots[i].value, err));
     }
+    MAP_EACH(&m->workers, slot)
+    {
+        const struct worker_rec *worker = slot->value;
+        if (sink->cordon != NULL && worker->cordoned_ms > 0)
+            TRY(sink->cordon(sink->arg, worker, err));
+    }
     for (size_t i = 0; sink->calendar != NULL && i < m->calendars.cap; i++) {
         if (m->calendars.slots[i].value != NULL)
             TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));

@@ -454,6 +454,16 @@ static enum rc list_rejected(struct reader *reader, const struct page *page, str
     return RC_OK;
 }
 
+static enum rc read_about(struct reader *reader, struct arena *arena, struct store_about *ret_about,
+                          struct err *err)
+{
+    (void)reader;
+    (void)arena;
+    (void)err;
+    *ret_about = (struct store_about){.kind = "memory", .place = STR("this process")};
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -485,6 +495,7 @@ static const struct reader_ops ops = {
     .counters = read_counters,
     .sla_events = list_sla_events,
     .rejected = list_rejected,
+    .about = read_about,
     .close = close_reader,
 };
 

@@ -365,6 +365,8 @@ static void answer_worker(struct mem_store *m, struct arena *arena, struct quest
     worker->queues = arena_str(arena, kept->queues);
     worker->handlers = arena_str(arena, kept->handlers);
     worker->boot_id = arena_str(arena, kept->boot_id);
+    worker->cordoned_by = arena_str(arena, kept->cordoned_by);
+    worker->cordon_reason = arena_str(arena, kept->cordon_reason);
     q->answer.worker = worker;
 }
 

@@ -26,6 +26,7 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
     struct pg *pg = &postgres_of(store)->pg;
     TRY(load_all(pg, Q_LOAD_QUEUES, NULL, sink->queue != NULL, row_load_queue, sink, err));
     TRY(load_all(pg, Q_LOAD_TEAMS, NULL, sink->team != NULL, row_load_team, sink, err));
+    TRY(load_all(pg, Q_LOAD_CORDONED, NULL, sink->cordon != NULL, row_load_cordon, sink, err));
     return load_all(pg, Q_LOAD_CALENDARS, NULL, sink->calendar != NULL, row_load_calendar, sink,
                     err);
 }

@@ -380,6 +380,30 @@ static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t ve
     return RC_OK;
 }
 
+/* The texts of read_about, in their order. */
+static const char *const about_names[] = {
+    "version",         "fsync",       "full_page_writes", "synchronous_commit",
+    "max_connections", "connections", "in_recovery",      "bytes",
+};
+
+static enum rc read_about(struct reader *reader, struct arena *arena, struct store_about *ret_about,
+                          struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_READ_ABOUT);
+    TRY(pg_run(pg, err));
+    struct row row = pg_row(use, 0, arena);
+    *ret_about = (struct store_about){.kind = "postgres", .place = str_c(pg->place->label)};
+    for (size_t i = 0; i < COUNT_OF(about_names); i++)
+        store_about_add(ret_about, about_names[i], row_text(&row));
+    bool direct = row_i64(&row) == PQbackendPID(pg->conn);
+    store_about_add(ret_about, "pooler", direct ? STR("no") : STR("yes"));
+    ret_about->now_ms = row_i64(&row);
+    return row.bad ? err_set(err, RC_CORRUPT, "%s: it says nothing sensible about itself",
+                             pg->place->label)
+                   : RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     pg_close(reader_pg(reader));
@@ -412,6 +436,7 @@ static const struct reader_ops ops = {
     .counters = read_counters,
     .sla_events = postgres_list_sla_events,
     .rejected = postgres_list_rejected,
+    .about = read_about,
     .close = close_reader,
 };
 

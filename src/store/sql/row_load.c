@@ -12,6 +12,12 @@ enum rc row_load_worker(struct row *row, const struct load_sink *sink, struct er
     return row_worker(row, &worker) ? sink->worker(sink->arg, &worker, err) : RC_OK;
 }
 
+enum rc row_load_cordon(struct row *row, const struct load_sink *sink, struct err *err)
+{
+    struct worker_rec worker;
+    return row_worker(row, &worker) ? sink->cordon(sink->arg, &worker, err) : RC_OK;
+}
+
 enum rc row_load_queue(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct queue_rec queue;

@@ -9,6 +9,7 @@ typedef enum rc row_load(struct row *row, const struct load_sink *sink, struct e
 
 row_load row_load_counter;
 row_load row_load_worker;
+row_load row_load_cordon;
 row_load row_load_queue;
 row_load row_load_team;
 row_load row_load_rate;

@@ -399,6 +399,7 @@ static const struct reader_ops ops = {
     .counters = read_counters,
     .sla_events = list_sla_events,
     .rejected = sqlite_list_rejected,
+    .about = sqlite_read_about,
     .close = close_reader,
 };
 

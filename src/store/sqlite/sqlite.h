@@ -140,7 +140,9 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
 /* logs.c */
 enum rc sqlite_logs(struct store *store, struct logs **ret_logs, struct err *err);
 
-/* facts.c: see struct reader_ops. */
+/* about.c, facts.c: see struct reader_ops. */
+enum rc sqlite_read_about(struct reader *reader, struct arena *arena, struct store_about *ret_about,
+                          struct err *err);
 enum rc sqlite_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
                           struct arena *arena, struct job_rec *ret_jobs, struct err *err);
 enum rc sqlite_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,

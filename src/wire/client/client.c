@@ -228,6 +228,7 @@ static void compose(const struct http_client *c, const struct http_call *spec, s
     buf_printf(out, "%s %.*s%.*s HTTP/1.1\r\n", spec->method, STR_ARG(c->url.prefix),
                STR_ARG(spec->target));
     add_header(out, STR("Host"), c->url.authority);
+    add_header(out, STR("User-Agent"), STR("belfry/" BELFRY_VERSION));
     if (c->token.len > 0)
         buf_printf(out, "Authorization: Bearer %.*s\r\n", STR_ARG(c->token));
     add_header(out, STR("Accept"), spec->accept);

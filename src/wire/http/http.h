@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "wire/http/http_quota.h"
 
+#include <stdatomic.h>
 #include <uv.h>
 
 struct http_server;
@@ -137,8 +138,11 @@ bool http_decode(struct arena *arena, struct str text, bool plus_is_space, struc
  * together would hold too much. Until the answer. */
 bool http_request_hold(struct http_request *req, size_t bytes);
 /* The caller has shown who it is: its connection is no stranger's from now on. A stranger has less
- * time to ask for something, and makes room when there are too many connections. */
-void http_request_vouch(struct http_request *req);
+ * time to ask for something, and makes room when there are too many connections. True: it was one
+ * until now. */
+bool http_request_vouch(struct http_request *req);
+/* The connection counts there until it closes. Once for each. */
+void http_request_count(struct http_request *req, atomic_size_t *among);
 
 /* Where it comes from. */
 struct http_origin http_request_origin(const struct http_request *req);

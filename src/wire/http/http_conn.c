@@ -44,6 +44,9 @@ static void count_out(struct http_conn *c)
 {
     c->server->open_count--;
     http_quota_leave(c->server->limits.quota, c->origin, c->vouched);
+    if (c->among != NULL)
+        atomic_fetch_sub(c->among, 1);
+    c->among = NULL;
 }
 
 static bool is_stranger(const struct http_conn *c)
@@ -87,16 +90,26 @@ bool http_conn_has_room(struct http_conn *c, size_t bytes)
     return !is_stranger(c) || bytes <= ANSWER_SMALL_MAX || hold(c, held_bytes(c) + bytes);
 }
 
-void http_request_vouch(struct http_request *req)
+bool http_request_vouch(struct http_request *req)
 {
     struct http_conn *c = req->conn;
     if (c->vouched || c->state >= HTTP_CONN_CLOSING)
-        return;
+        return false;
     hold(c, 0);
     http_quota_vouch(c->server->limits.quota, c->origin);
     list_remove(&c->strange);
     c->vouched = true;
     count_bytes(c); /* little so far; when it does not fit the body is refused */
+    return true;
+}
+
+void http_request_count(struct http_request *req, atomic_size_t *among)
+{
+    struct http_conn *c = req->conn;
+    if (c->among != NULL || c->state >= HTTP_CONN_CLOSING)
+        return;
+    c->among = among;
+    atomic_fetch_add(among, 1);
 }
 
 bool http_request_hold(struct http_request *req, size_t bytes)

@@ -47,6 +47,7 @@ struct http_conn {
     uint64_t body_since_ms; /* when it began; uv_now's clock */
     struct http_origin origin;
     bool vouched;         /* no stranger's */
+    atomic_size_t *among; /* one less when it closes; NULL: it counts nowhere */
     size_t counted_bytes; /* as the quota knows, in the share of those like it */
     struct buf rest;      /* pipelined bytes, behind the request under way */
     size_t rest_used;

@@ -12,7 +12,8 @@ struct values {
     size_t len;
 };
 
-static const char *const identities[] = {"name", "target", "worker_id", "operation_id", "queue"};
+static const char *const identities[] = {"execution_id", "name",         "target",
+                                         "worker_id",    "operation_id", "queue"};
 
 /* Numbers that are not parts of a sum. */
 static const char *const largest[] = {"uptime_ms", "oldest_age_ms", "concurrency", "slots"};
@@ -21,10 +22,10 @@ static const char *const largest[] = {"uptime_ms", "oldest_age_ms", "concurrency
 static const char *const decided[] = {"concurrency"};
 
 /* Texts of which one outweighs the other, and those that grow. */
-static const char *const weightier[] = {"open",   "half_open", "closed",
-                                        "active", "draining",  "away"};
+static const char *const weightier[] = {"open",     "half_open", "closed", "draining",
+                                        "cordoned", "active",    "away"};
 static const char *const oldest[] = {"as_of"};
-static const char *const newest[] = {"seen_at", "time", "changed_at", "paused_at"};
+static const char *const newest[] = {"seen_at", "time", "changed_at", "paused_at", "lease_until"};
 
 static bool is_among(struct str text, const char *const *words, size_t count)
 {
@@ -54,19 +55,27 @@ static const struct json *first_said(struct values v)
     return v.items[0];
 }
 
-static void put_sum(struct json_writer *w, struct values v, bool max)
+static int64_t sum(struct values v)
 {
     int64_t sum = 0;
+    for (size_t i = 0; i < v.len; i++)
+        sum += v.items[i]->kind == JSON_INT ? v.items[i]->integer : 0;
+    return sum;
+}
+
+static int64_t greatest(struct values v)
+{
+    int64_t greatest = 0;
     for (size_t i = 0; i < v.len; i++) {
-        if (v.items[i]->kind != JSON_INT)
-            continue;
-        int64_t value = v.items[i]->integer;
-        if (!max)
-            sum += value;
-        else if (value > sum)
-            sum = value;
+        if (v.items[i]->kind == JSON_INT && v.items[i]->integer > greatest)
+            greatest = v.items[i]->integer;
     }
-    json_int(w, sum);
+    return greatest;
+}
+
+static void put_sum(struct json_writer *w, struct values v, bool max)
+{
+    json_int(w, max ? greatest(v) : sum(v));
 }
 
 static void put_number(struct json_writer *w, struct str key, struct values v)
@@ -194,6 +203,19 @@ static struct values values_of(const struct json *const *objects, size_t count, 
     return v;
 }
 
+/* The slots of a worker that nobody fills: each of them knows how many it fills itself. */
+static bool put_free(struct json_writer *w, const struct json *const *objects, size_t count,
+                     struct arena *arena)
+{
+    struct values slots = values_of(objects, count, STR("slots"), arena);
+    struct values busy = values_of(objects, count, STR("busy"), arena);
+    int64_t left = greatest(slots) - sum(busy);
+    if (slots.len == 0)
+        return false;
+    json_int(w, left > 0 ? left : 0);
+    return true;
+}
+
 /* Each key once, in the order in which it is met first. */
 static void each_member(struct json_writer *w, const struct json *const *objects, size_t count,
                         void (*put)(struct json_writer *, struct str, struct values,
@@ -208,7 +230,8 @@ static void each_member(struct json_writer *w, const struct json *const *objects
                 continue;
             strmap_put(&done, key, arena);
             json_key_str(w, key);
-            put(w, key, values_of(objects, count, key, arena), arena);
+            if (!str_eq(key, STR("free")) || !put_free(w, objects, count, arena))
+                put(w, key, values_of(objects, count, key, arena), arena);
         }
     }
     strmap_free(&done);

@@ -41,6 +41,24 @@ TEST(the_same_thing_is_merged_and_others_stand_beside_it)
            "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}");
 }
 
+TEST(what_a_worker_runs_is_put_together_and_its_free_slots_are_those_that_nobody_fills)
+{
+    const char *const texts[] = {
+        "{\"worker_id\":\"wrk_1\",\"status\":\"active\",\"slots\":4,\"busy\":1,\"free\":3,"
+        "\"cordoned_at\":null,\"executions\":[{\"execution_id\":\"exec_1\",\"queue\":\"a\"}]}",
+        "{\"worker_id\":\"wrk_1\",\"status\":\"cordoned\",\"slots\":4,\"busy\":2,\"free\":2,"
+        "\"cordoned_at\":\"2026-01-01T00:00:00.000Z\",\"executions\":["
+        "{\"execution_id\":\"exec_2\",\"queue\":\"a\"},"
+        "{\"execution_id\":\"exec_3\",\"queue\":\"a\"}]}",
+    };
+    expect(texts, 2, 0,
+           "{\"worker_id\":\"wrk_1\",\"status\":\"cordoned\",\"slots\":4,\"busy\":3,\"free\":1,"
+           "\"cordoned_at\":\"2026-01-01T00:00:00.000Z\",\"executions\":["
+           "{\"execution_id\":\"exec_1\",\"queue\":\"a\"},"
+           "{\"execution_id\":\"exec_2\",\"queue\":\"a\"},"
+           "{\"execution_id\":\"exec_3\",\"queue\":\"a\"}]}");
+}
+
 TEST(of_who_only_counts_nothing_else_is_believed)
 {
     CLEANUP(arena_free) struct arena arena = {0};

@@ -399,26 +399,85 @@ const struct shown_member *shown_find(const struct shown_members *members, struc
 
 /* ---- workers */
 
-void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+static struct str worker_status(const struct worker_view *view, int64_t away_ms)
+{
+    if (view->silent_ms > away_ms)
+        return STR("away");
+    if (view->worker.draining)
+        return STR("draining");
+    return view->worker.cordoned_ms > 0 ? STR("cordoned") : STR("active");
+}
+
+static void put_cordon(struct json_writer *w, const struct worker_rec *worker)
+{
+    json_put_when(w, "cordoned_at", worker->cordoned_ms);
+    json_put_text(w, "cordoned_by", worker->cordoned_by);
+    json_put_text(w, "cordon_reason", worker->cordon_reason);
+}
+
+static void put_worker(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
                        int64_t away_ms)
 {
     const struct worker_rec *worker = &view->worker;
-    struct str status = STR("active");
-    if (view->silent_ms > away_ms)
-        status = STR("away");
-    else if (worker->draining)
-        status = STR("draining");
-    json_open(w);
     json_put_id(w, "worker_id", ID_WORKER, worker->id);
     json_put_str(w, "name", worker->name);
-    json_put_str(w, "status", status);
+    json_put_str(w, "status", worker_status(view, away_ms));
     json_put_int(w, "slots", worker->slots);
     json_put_int(w, "busy", view->busy);
+    json_put_int(w, "free", view->busy < worker->slots ? worker->slots - view->busy : 0);
     put_names(w, "queues", worker->queues);
     put_names(w, "handlers", worker->handlers);
     json_put_bool(w, "commands", worker->runs_commands);
+    put_cordon(w, worker);
     json_put_when(w, "registered_at", worker->registered_ms);
     json_put_when(w, "seen_at", at_ms - view->silent_ms);
+}
+
+void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                       int64_t away_ms)
+{
+    json_open(w);
+    put_worker(w, view, at_ms, away_ms);
+    json_close(w);
+}
+
+static void put_run(struct json_writer *w, const struct worker_run *run)
+{
+    json_open(w);
+    json_put_id(w, "execution_id", ID_EXEC, run->exec_id);
+    json_put_id(w, "job_id", ID_JOB, run->job_id);
+    json_put_text(w, "job_name", run->job_name);
+    json_put_str(w, "queue", run->queue);
+    json_put_int(w, "attempt", run->attempt);
+    json_put_when(w, "started_at", run->started_ms);
+    json_put_when(w, "lease_until", run->lease_until_ms);
+    json_put_bool(w, "stopping", run->stopping);
+    json_close(w);
+}
+
+void worker_view_print_whole(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                             int64_t away_ms)
+{
+    json_open(w);
+    put_worker(w, view, at_ms, away_ms);
+    json_put_bool(w, "draining", view->worker.draining);
+    json_key(w, "executions");
+    json_open_array(w);
+    for (size_t i = 0; i < view->run_count; i++)
+        put_run(w, &view->runs[i]);
+    json_close_array(w);
+    json_close(w);
+}
+
+void worker_cordon_print(struct json_writer *w, const struct worker_rec *worker)
+{
+    json_open(w);
+    json_put_id(w, "worker_id", ID_WORKER, worker->id);
+    json_put_str(w, "status",
+                 worker->draining          ? STR("draining")
+                 : worker->cordoned_ms > 0 ? STR("cordoned")
+                                           : STR("active"));
+    put_cordon(w, worker);
     json_close(w);
 }
 

@@ -95,6 +95,11 @@ const struct shown_member *shown_find(const struct shown_members *members, struc
 /* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */
 void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
                        int64_t away_ms);
+/* The same with what it runs. */
+void worker_view_print_whole(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                             int64_t away_ms);
+/* Whether it is given work, and if not since when, by whom and why. */
+void worker_cordon_print(struct json_writer *w, const struct worker_rec *worker);
 
 void event_print(struct json_writer *w, const struct event *event);
 /* The kind of the event, as a stream names it: "execution", "queue". */

@@ -376,6 +376,15 @@ TEST(a_worker_is_active_draining_or_away, clear)
     assert_raw("handlers", "[]");
     assert_raw("busy", "2");
     assert_raw("commands", "true");
+    assert_raw("free", "6");
+    assert_raw("cordoned_at", "null");
+    clear(NULL);
+    view.worker.cordoned_ms = AT_MS;
+    view.worker.cordoned_by = STR("key:admin");
+    worker_view_print(&w, &view, AT_MS, 1000);
+    assert_raw("status", "\"cordoned\"");
+    assert_raw("cordoned_by", "\"key:admin\"");
+    assert_raw("cordon_reason", "null");
     clear(NULL);
     view.worker.draining = true;
     worker_view_print(&w, &view, AT_MS, 1000);

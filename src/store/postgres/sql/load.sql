@@ -35,6 +35,11 @@ ORDER BY id, partition;
 SELECT {worker.columns}
 FROM belfry.worker WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
 
+-- name: load_cordoned
+-- By all servers, of all partitions.
+SELECT {worker.columns}
+FROM belfry.worker WHERE cordoned_ms > 0 ORDER BY id;
+
 -- name: load_calendars
 SELECT {calendar.columns}
 FROM belfry.calendar ORDER BY name;

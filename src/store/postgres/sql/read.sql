@@ -136,3 +136,11 @@ CROSS JOIN LATERAL (SELECT * FROM (
     WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)) u
     ORDER BY u.id DESC LIMIT :max) r
 ORDER BY k.n, r.id DESC;
+
+-- name: read_about
+-- A pooler in between hands out numbers of its own for processes: the client's is not this one then.
+SELECT current_setting('server_version'), current_setting('fsync'), current_setting('full_page_writes'),
+    current_setting('synchronous_commit'), current_setting('max_connections'),
+    (SELECT count(*) FROM pg_stat_get_activity(NULL) a WHERE a.backend_type = 'client backend')::text,
+    pg_is_in_recovery()::text, pg_database_size(current_database())::text, pg_backend_pid()::bigint,
+    (extract(epoch FROM clock_timestamp()) * 1000)::bigint;

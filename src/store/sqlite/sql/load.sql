@@ -27,6 +27,10 @@ FROM operation_part WHERE state = {OPERATION_RUNNING} ORDER BY id, partition;
 SELECT {worker.columns}
 FROM worker ORDER BY id;
 
+-- name: load_cordoned
+SELECT {worker.columns}
+FROM worker WHERE cordoned_ms > 0 ORDER BY id;
+
 -- name: load_calendars
 SELECT {calendar.columns}
 FROM calendar ORDER BY name;

@@ -84,3 +84,10 @@ SELECT {job_row.head.columns}, '' FROM job WHERE id = :id;
 -- name: read_newest_attempt
 SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
 WHERE exec_id = :exec_id ORDER BY token DESC LIMIT 1;
+
+-- name: read_about
+SELECT sqlite_version(), p.page_count * z.page_size, f.freelist_count * z.page_size
+FROM pragma_page_count p, pragma_page_size z, pragma_freelist_count f;
+
+-- name: read_journal_mode
+PRAGMA journal_mode;
