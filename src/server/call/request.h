@@ -26,6 +26,7 @@ struct checkpoint_call;
 struct net_stream;
 struct snapshot;
 struct series_call;
+struct lines_call;
 struct forward;
 struct gathering;
 struct merged_events;
@@ -67,6 +68,7 @@ struct output_call {
 
 /* How the body of an answer is sent (represent.h). */
 struct representation {
+    const char *type;    /* NULL: JSON */
     struct str tag;      /* its ETag, quotes included; empty: none, or the version alone */
     struct str location; /* the path of what was made */
     bool is_made;        /* represent_body has looked at the body: … */
@@ -103,6 +105,7 @@ struct request {
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
         struct series_call *series;         /* … what to print of the last hour, … */
+        struct lines_call *lines;           /* … which lines to print, … */
         struct follow *follow;              /* … or what to send on and on */
     };
     request_step *home; /* on the net thread, when it comes back */
