@@ -1,8 +1,8 @@
 /* api_explain.c - why a job or an execution does not run, and which jobs wait for each other. */
 #include "base/map.h"
 #include "base/vec.h"
-#include "job/record/runs.h"
 #include "server/api/api.h"
+#include "server/api/job_view.h"
 #include "server/api/job_warnings.h"
 #include "wire/message/explain_json.h"
 #include "wire/message/spec_json.h"
@@ -123,7 +123,7 @@ static enum rc graph_walk(struct request *r, struct reader *reader, struct graph
 }
 
 static void put_node(struct json_writer *w, const struct graph_node *node,
-                     const struct job_rec *job, const struct exec_page *runs)
+                     const struct job_rec *job, const struct job_view *view)
 {
     json_open(w);
     json_put_id(w, "job_id", ID_JOB, node->id);
@@ -132,13 +132,10 @@ static void put_node(struct json_writer *w, const struct graph_node *node,
         json_close(w);
         return;
     }
-    const struct exec_rec *ahead = runs_ahead(runs->execs, runs->count);
-    const struct exec_rec *next = ahead != NULL ? ahead : runs_current(runs->execs, runs->count);
     json_put_text(w, "name", job->name);
     json_put_str(w, "status", job_state_name(job->state));
-    json_put_str(w, "phase", phase_name(runs_phase(job->state, runs->execs, runs->count)));
-    json_put_when(w, "next_run_at",
-                  next == NULL || job->state == JOB_PAUSED ? 0 : next->due_ms);
+    json_put_str(w, "phase", phase_name(view->phase));
+    json_put_when(w, "next_run_at", view->next_run_ms);
     json_close(w);
 }
 
@@ -148,18 +145,17 @@ static enum rc put_nodes(struct request *r, struct reader *reader, const struct 
     size_t count = g->nodes.len;
     uint64_t *ids = ARENA_ARRAY(r->arena, uint64_t, count);
     struct job_rec *jobs = ARENA_ARRAY(r->arena, struct job_rec, count);
-    struct exec_page *runs = ARENA_ARRAY(r->arena, struct exec_page, count);
+    struct job_view *views = ARENA_ARRAY(r->arena, struct job_view, count);
     for (size_t i = 0; i < count; i++)
         ids[i] = g->nodes.items[i]->id;
-    TRY(reader->ops->heads(reader, ids, count, r->arena, jobs, &r->err));
+    TRY(reader->ops->standings(reader, ids, count, r->arena, jobs, &r->err));
     if (jobs[0].id == 0)
         return err_set(&r->err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, g->root));
-    TRY(reader->ops->runs(reader, ids, count, true, RUNS_UNFINISHED_MAX, r->arena, runs,
-                          &r->err));
+    TRY(job_views_read_short(reader, jobs, count, r->arena, views, &r->err));
     json_key(w, "nodes");
     json_open_array(w);
     for (size_t i = 0; i < count; i++)
-        put_node(w, g->nodes.items[i], &jobs[i], &runs[i]);
+        put_node(w, g->nodes.items[i], &jobs[i], &views[i]);
     json_close_array(w);
     return RC_OK;
 }

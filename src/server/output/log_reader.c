@@ -249,6 +249,7 @@ static void put_end(const struct look *k, struct arena *arena)
         json_put_id(&w, "execution_id", ID_EXEC, k->run->exec_id);
     json_put_str(&w, "status", k->run->status);
     json_put_bool(&w, "complete", complete);
+    json_put_bool(&w, "more", k->full);
     if (!complete)
         json_put_str(&w, "next_from",
                      arena_printf(arena, "%u.%" PRIu64, (unsigned)k->next_attempt, k->next_number));
