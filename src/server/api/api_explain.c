@@ -43,7 +43,8 @@ enum {
     GRAPH_DEPTH_USUAL = 3,
     GRAPH_DEPTH_MAX = 10,
     GRAPH_NODES_MAX = 200,
-    GRAPH_HIDDEN_MAX = 1000, /* counted, beside those that are shown; and read of one job */
+    GRAPH_HIDDEN_MAX = 1000, /* counted, beside those that are shown */
+    GRAPH_READ_MAX = GRAPH_NODES_MAX + GRAPH_HIDDEN_MAX + 1, /* of one job */
 };
 
 enum graph_side { GRAPH_UP = 1, GRAPH_DOWN = 2 }; /* a job of a circle may be on both */
@@ -93,12 +94,14 @@ static enum rc graph_expand(struct request *r, struct reader *reader, struct gra
     struct dependency_rec *found;
     size_t count;
     enum dependency_side ends = side == GRAPH_UP ? SIDE_UPSTREAMS : SIDE_DEPENDANTS;
-    TRY(reader->ops->dependencies(reader, node->id, ends, GRAPH_HIDDEN_MAX + 1, r->arena, &found,
-                                  &count, &r->err));
+    TRY(reader->ops->dependencies(reader, node->id, ends, GRAPH_READ_MAX, r->arena, &found, &count,
+                                  &r->err));
+    g->cut = g->cut || count == GRAPH_READ_MAX;
     for (size_t i = 0; i < count; i++) {
         uint64_t id = side == GRAPH_UP ? found[i].upstream : found[i].dependant;
-        g->cut = g->cut || g->hidden == GRAPH_HIDDEN_MAX;
-        if (g->cut && map_get(&g->by_id, id) == NULL)
+        bool is_new = map_get(&g->by_id, id) == NULL;
+        g->cut = g->cut || (is_new && g->hidden == GRAPH_HIDDEN_MAX);
+        if (is_new && g->hidden == GRAPH_HIDDEN_MAX)
             continue;
         graph_add(r, g, id, side, node->distance[side] + 1);
         *VEC_PUSH(r->arena, &g->edges) = found[i];

@@ -274,7 +274,8 @@ static enum rc look_at(struct look *k, struct arena *arena, struct err *err)
     else
         TRY(seek_from(k, &i, &skip, err));
     if (i == k->count && i > 0) { /* behind the last line of all: say where that is */
-        TRY(find_base(k, --i, err));
+        TRY(count_lines(k, --i, err));
+        TRY(find_base(k, i, err));
         skip = k->tokens[i].counts.of[0];
         return read_lines(k, i, 0, skip, err);
     }
