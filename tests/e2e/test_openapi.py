@@ -159,6 +159,11 @@ def checked(status, method, path, body=None, key="admin", headers=None):
     kind = answer.headers["Content-Type"].partition(";")[0]
     assert kind in declared["content"], (kind, declared)
     schema = declared["content"][kind]["schema"]
+    if kind == "application/x-ndjson":
+        lines = [json.loads(line) for line in answer.body.splitlines()]
+        complaints = [one for line in lines for one in checker.check(line, schema["contentSchema"])]
+        assert lines and not complaints, f"{method} {path}: {complaints}"
+        return lines
     value = answer.json if "json" in kind else answer.body.decode(errors="replace")
     complaints = checker.check(value, schema)
     assert not complaints, f"{method} {path}: {complaints}"
@@ -520,6 +525,13 @@ def test_answers_about_executions_and_workers_are_as_documented():
     checked(415, "POST", path + "/logs", frames, "worker")
     checked(409, "POST", path + "/logs", frame({**lease, "token": 9}, 1, b""), "worker", upload)
     assert checked(200, "GET", f"{API}/executions/{run}/logs") == "text\n"
+    checked(204, "POST", path + "/logs", frame(lease, 3, b"a" * 20000 + b"\n") + frame(
+        lease, 4, b"7 bytes were dropped here\n", "note"), "worker", upload)
+    checked(200, "GET", f"{API}/executions/{run}/logs?format=ndjson&stream=note")
+    checked(200, "GET", f"{API}/executions/{run}/logs?format=ndjson")
+    checked(200, "GET", f"{API}/jobs/{job_id}/logs")
+    for which in (f"/executions/{run}/logs?tail=x", f"/jobs/{job_id}/logs?tail=x", f"/jobs/{job_id}/graph?depth=x"):
+        checked(400, "GET", API + which)
     kept, bytes_type = f"{path}/checkpoints/{run}?token={lease['token']}", {
         "Content-Type": "application/octet-stream"}
     checked(404, "GET", f"{API}/executions/{run}/checkpoint")
@@ -555,6 +567,8 @@ def test_answers_about_executions_and_workers_are_as_documented():
                                  ("POST", f"/executions/{UNKNOWN_EXECUTION}/cancel", "admin"),
                                  ("POST", f"/executions/{UNKNOWN_EXECUTION}/retry", "admin"),
                                  ("GET", f"/executions/{UNKNOWN_EXECUTION}/logs", "admin"),
+                                 ("GET", f"/jobs/{UNKNOWN_JOB}/logs", "admin"),
+                                 ("GET", f"/jobs/{UNKNOWN_JOB}/graph", "admin"),
                                  ("GET", f"/executions/{UNKNOWN_EXECUTION}/checkpoint", "admin"),
                                  ("PUT", f"/workers/x/checkpoints/{run}?token=1", "worker"),
                                  ("GET", f"/workers/{worker.id}/checkpoints/x?token=1", "worker"),

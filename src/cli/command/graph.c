@@ -64,8 +64,8 @@ static enum rc graph(struct cli *cli, const void *arg, struct err *err)
     if (cli->words.count != 1)
         return err_set(err, RC_INVALID, "takes one job");
     TRY(api_job_id(cli, str_c(cli->words.items[0]), &id, err));
-    struct str path = arena_printf(&cli->arena, "/jobs/%.*s/graph?depth=%" PRId64, STR_ARG(id),
-                                   args->depth);
+    struct str path =
+        arena_printf(&cli->arena, "/jobs/%.*s/graph?depth=%" PRId64, STR_ARG(id), args->depth);
     TRY(api_get(cli, path, &answer, err));
     if (cli->format == CLI_JSON) {
         cli_print_line(answer.raw);

@@ -131,8 +131,8 @@ static enum rc print_run_line(struct cli *cli, struct str line, struct str *id, 
     struct str of = api_text(&object, STR("execution_id"));
     const struct json *text = json_get(&object, STR("text"));
     if (!str_eq(of, *id)) {
-        cli_print_line(arena_printf(&cli->arena, "%s==> %.*s <==", id->len > 0 ? "\n" : "",
-                                    STR_ARG(of)));
+        cli_print_line(
+            arena_printf(&cli->arena, "%s==> %.*s <==", id->len > 0 ? "\n" : "", STR_ARG(of)));
         *id = of;
     }
     if (text != NULL)
@@ -149,8 +149,8 @@ static enum rc print_runs(struct cli *cli, const struct logs_args *args, struct 
     api_add_param(&query, "stream", stream_names[args->stream]);
     if (args->tail >= 0)
         add_number(&query, "tail", args->tail, &cli->arena);
-    struct str path = arena_printf(&cli->arena, "/jobs/%.*s/logs?%.*s", STR_ARG(id),
-                                   STR_ARG(buf_str(&query)));
+    struct str path =
+        arena_printf(&cli->arena, "/jobs/%.*s/logs?%.*s", STR_ARG(id), STR_ARG(buf_str(&query)));
     TRY(get_lines(cli, path, &page, err));
     struct str rest = arena_str(&cli->arena, buf_str(&page));
     struct str run = {0};

@@ -60,15 +60,15 @@ struct graph_node {
 struct graph {
     uint64_t root;
     uint64_t depth;
-    VEC(struct graph_node *) nodes;       /* shown; those that were found first come first */
-    VEC(struct dependency_rec) edges;     /* between any */
-    struct map by_id;                     /* of struct graph_node */
+    VEC(struct graph_node *) nodes;   /* shown; those that were found first come first */
+    VEC(struct dependency_rec) edges; /* between any */
+    struct map by_id;                 /* of struct graph_node */
     size_t hidden;
     bool cut; /* there may be more than were looked at */
 };
 
-static void graph_add(struct request *r, struct graph *g, uint64_t id,
-                                    enum graph_side side, int64_t distance)
+static void graph_add(struct request *r, struct graph *g, uint64_t id, enum graph_side side,
+                      int64_t distance)
 {
     struct graph_node *node = map_get(&g->by_id, id);
     if (node == NULL) {

@@ -26,7 +26,6 @@ struct checkpoint_call;
 struct net_stream;
 struct snapshot;
 struct series_call;
-struct lines_call;
 struct forward;
 struct gathering;
 struct merged_events;
@@ -105,7 +104,6 @@ struct request {
         struct output_call output; /* for the output log: what to keep, … */
         struct checkpoint_call *checkpoint; /* … what to do with a checkpoint, … */
         struct series_call *series;         /* … what to print of the last hour, … */
-        struct lines_call *lines;           /* … which lines to print, … */
         struct follow *follow;              /* … or what to send on and on */
     };
     request_step *home; /* on the net thread, when it comes back */

@@ -16,7 +16,7 @@ enum {
     PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
     UNSENT_HIGH = 1 << 20,     /* a reader with more than this unread has to wait */
     PAGE_EVENTS = 500,
-    LOOK_EVENTS = 10000,        /* of which a filter may let few through */
+    LOOK_EVENTS = 10000, /* of which a filter may let few through */
     PIECE_LINES_BYTES = 1 << 20,
     LINE_ID_MAX = 96,
 };
@@ -249,7 +249,8 @@ static void print_chunk(struct follow *f, const struct log_chunk *whole, struct 
 {
     struct log_chunk rest = behind_start(f, whole);
     const struct log_chunk *chunk = &rest;
-    if (!is_wanted(f, chunk->attempt, chunk->stream) || (rest.bytes.len == 0 && whole->bytes.len > 0))
+    if (!is_wanted(f, chunk->attempt, chunk->stream) ||
+        (rest.bytes.len == 0 && whole->bytes.len > 0))
         return;
     if (f->kind == FOLLOW_TEXT) {
         buf_add(out, chunk->bytes);

@@ -11,10 +11,16 @@
 /* What is asked for, and on its way. */
 struct log_call {
     struct lines_call lines;
-    struct lines_run run; /* of an execution */
+    struct lines_run run;  /* of an execution */
     struct follow *follow; /* NULL: lines are answered */
     uint64_t runs_max;     /* of a job */
 };
+
+/* The thread that knows lines finds its part of it there, too. */
+static struct log_call *call_of(const struct request *r)
+{
+    return CONTAINER_OF((struct lines_call *)r->own, struct log_call, lines);
+}
 
 /* ---- parameters */
 
@@ -129,8 +135,7 @@ static void read_attempts(const struct exec_rec *exec, const struct attempt_rec 
         .attempts = attempts,
         .attempt_count = count,
     };
-    ret_run->settled =
-        ret_run->final && clock_wall_ms() - exec->finished_ms > LAST_CHUNK_WAIT_MS;
+    ret_run->settled = ret_run->final && clock_wall_ms() - exec->finished_ms > LAST_CHUNK_WAIT_MS;
     if (count == 0)
         return;
     ret_run->last_token = attempts[count - 1].token;
@@ -152,14 +157,12 @@ static enum rc look_run(struct request *r, struct reader *reader, uint64_t exec_
 
 static void look_execution(struct request *r, struct reader *reader)
 {
-    struct log_call *call = r->own;
+    struct log_call *call = call_of(r);
     r->rc = look_run(r, reader, call->run.exec_id, &call->run);
 }
 
 static void send_lines(struct request *r)
 {
-    struct log_call *call = r->own;
-    r->lines = &call->lines;
     request_to_output_log(r, output_log_lines, answer_lines);
 }
 
@@ -167,7 +170,7 @@ static void send_lines(struct request *r)
 
 static void follow(struct request *r)
 {
-    struct log_call *call = r->own;
+    struct log_call *call = call_of(r);
     r->follow = call->follow;
     /* It comes home only when there is nothing to follow, with the reason. */
     request_to_output_log(r, output_log_follow, NULL);
@@ -175,16 +178,15 @@ static void follow(struct request *r)
 
 static void follow_from(struct request *r)
 {
-    struct log_call *call = r->own;
+    struct log_call *call = call_of(r);
     call->follow->from = call->lines.place;
     follow(r);
 }
 
 static void find_place(struct request *r)
 {
-    struct log_call *call = r->own;
+    struct log_call *call = call_of(r);
     call->lines.find_place = true;
-    r->lines = &call->lines;
     request_to_output_log(r, output_log_lines, follow_from);
 }
 
@@ -195,8 +197,8 @@ static bool read_last_id(struct request *r, struct follow *f, struct field_error
     struct str last = http_request_header(r->http, STR("Last-Event-ID"));
     if (last.len == 0)
         return false;
-    bool ok = f->kind == FOLLOW_LINES ? parse_line_place(last, &f->from)
-                                      : parse_place(last, &f->place);
+    bool ok =
+        f->kind == FOLLOW_LINES ? parse_line_place(last, &f->from) : parse_place(last, &f->place);
     if (!ok)
         field_error(errors, r->arena, STR("Last-Event-ID"), "must be an id of this stream");
     return true;
@@ -249,7 +251,7 @@ void log_call_execution(struct request *r)
     call->lines.runs = &call->run;
     call->lines.count = 1;
     call->lines.limit = limit;
-    r->own = call;
+    r->own = &call->lines;
     if (errors.count > 0)
         request_fail_fields(r, &errors);
     else if (!request_accepts(r, type_of(call)))
@@ -321,7 +323,7 @@ static enum rc look_at_runs(struct request *r, struct reader *reader, struct log
 
 static void look_job(struct request *r, struct reader *reader)
 {
-    r->rc = look_at_runs(r, reader, r->own);
+    r->rc = look_at_runs(r, reader, call_of(r));
 }
 
 void log_call_job(struct request *r)
@@ -339,7 +341,7 @@ void log_call_job(struct request *r)
                                       .stream = read_stream(r, &errors)};
     read_number(r, "runs", 1, LOG_RUNS_MAX, &call->runs_max, &errors);
     read_number(r, "tail", 1, LOG_RUN_TAIL_MAX, &call->lines.tail, &errors);
-    r->own = call;
+    r->own = &call->lines;
     if (errors.count > 0)
         request_fail_fields(r, &errors);
     else if (request_accepts(r, LINES_TYPE))

@@ -20,7 +20,7 @@ struct mark {
 struct entry {
     uint64_t exec_id;
     uint64_t token;
-    uint64_t used; /* when: the largest was used last */
+    uint64_t used;      /* when: the largest was used last */
     struct mark *marks; /* owned; the first is the beginning */
     size_t count;
     size_t cap;
@@ -30,7 +30,7 @@ struct entry {
 };
 
 struct log_index {
-    struct logs *logs; /* borrowed */
+    struct logs *logs;  /* borrowed */
     struct arena arena; /* of one page */
     struct entry entries[LOG_TOKENS_MAX];
     size_t count;
@@ -285,8 +285,7 @@ static const struct mark *mark_before(const struct entry *e, unsigned stream, ui
 }
 
 enum rc log_index_read(struct log_index *ix, uint64_t exec_id, const struct token_lines *token,
-                       unsigned stream, uint64_t skip, line_sink *sink, void *arg,
-                       struct err *err)
+                       unsigned stream, uint64_t skip, line_sink *sink, void *arg, struct err *err)
 {
     CLEANUP(walk_end) struct walk w;
     struct entry *e = entry_of(ix, exec_id, token->token); /* with its beginning at least */

@@ -50,5 +50,4 @@ enum rc log_index_look(struct log_index *ix, uint64_t exec_id, struct token_line
 /* Hands over the lines of a token that is known, behind the first `skip` ones of a stream (0: of
  * all). */
 enum rc log_index_read(struct log_index *ix, uint64_t exec_id, const struct token_lines *token,
-                       unsigned stream, uint64_t skip, line_sink *sink, void *arg,
-                       struct err *err);
+                       unsigned stream, uint64_t skip, line_sink *sink, void *arg, struct err *err);

@@ -4,8 +4,6 @@
 #include "base/rng.h"
 #include "base/test/test.h"
 
-#include <stdlib.h>
-
 enum { EXEC = 7, LINE_BYTES = 100 };
 
 struct site {
@@ -63,8 +61,8 @@ static void append_lines(struct site *s, uint64_t token, uint64_t seq, int first
 
 static void look(struct site *s, bool over)
 {
-    assert_int_equal(
-        log_index_tokens(s->index, EXEC, &s->arena, &s->tokens, &s->count, &s->err), RC_OK);
+    assert_int_equal(log_index_tokens(s->index, EXEC, &s->arena, &s->tokens, &s->count, &s->err),
+                     RC_OK);
     for (size_t i = 0; i < s->count; i++) {
         s->tokens[i].over = over;
         assert_int_equal(log_index_look(s->index, EXEC, &s->tokens[i], &s->err), RC_OK);
@@ -77,12 +75,19 @@ struct first {
     int seen;
 };
 
+static int value_of(struct str text)
+{
+    uint64_t value;
+    assert_true(str_to_u64(str_cut(&text, ' '), &value));
+    return (int)value;
+}
+
 static bool keep_first(void *arg, const struct log_line *line, const struct line_place *before)
 {
     struct first *first = arg;
     assert_int_equal(before->count + 1, line->number);
     if (first->seen++ == 0)
-        *first = (struct first){line->number, atoi(line->text.ptr), 1};
+        *first = (struct first){line->number, value_of(line->text), 1};
     return first->seen < 3;
 }
 

@@ -7,8 +7,7 @@ enum { CHARACTER_REST = 3 }; /* bytes of UTF-8 behind the first one */
 void line_cutter_init(struct line_cutter *c, const struct line_place *place)
 {
     *c = (struct line_cutter){
-        .at = *place, .next_seq = place->seq,
-        .open = BUF(LOG_LINE_BYTES_MAX + CHARACTER_REST)};
+        .at = *place, .next_seq = place->seq, .open = BUF(LOG_LINE_BYTES_MAX + CHARACTER_REST)};
 }
 
 void line_cutter_free(struct line_cutter *c)
@@ -102,8 +101,8 @@ bool line_cutter_next(struct line_cutter *c, struct log_line *ret_line)
         return true;
     }
     if (c->missing > 0) {
-        *ret_line = (struct log_line){
-            .at_ms = c->chunk.at_ms, .stream = LOG_NOTE, .missing = c->missing};
+        *ret_line =
+            (struct log_line){.at_ms = c->chunk.at_ms, .stream = LOG_NOTE, .missing = c->missing};
         c->missing = 0;
         give(c, c->chunk.seq, 0, ret_line);
         return true;

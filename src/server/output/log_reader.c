@@ -157,8 +157,7 @@ static bool take_line(void *arg, const struct log_line *line, const struct line_
 }
 
 /* From line `skip` of token i on: its own count of a stream, if that is given. */
-static enum rc read_lines(struct look *k, size_t i, unsigned stream, uint64_t skip,
-                          struct err *err)
+static enum rc read_lines(struct look *k, size_t i, unsigned stream, uint64_t skip, struct err *err)
 {
     for (; i < k->count && !k->full; i++, stream = 0, skip = 0) {
         struct token_lines *token = &k->tokens[i];
@@ -298,7 +297,7 @@ static enum rc open_logs(struct log_reader *reader, struct err *err)
 
 static enum rc answer(struct log_reader *reader, struct request *r, struct err *err)
 {
-    struct lines_call *call = r->lines;
+    struct lines_call *call = r->own;
     TRY(open_logs(reader, err));
     r->body = BUF(BODY_BYTES_MAX);
     for (size_t i = 0; i < call->count; i++) {
@@ -324,8 +323,9 @@ static void serve(void *arg)
         for (struct list_node *node; (node = list_pop_front(&mail)) != NULL;) {
             struct mail *one = CONTAINER_OF(node, struct mail, node);
             struct request *r = CONTAINER_OF(one, struct request, parcel.mail);
+            const struct lines_call *call = r->own;
             r->rc = answer(reader, r, &r->err);
-            if (r->rc == RC_OK && !r->lines->find_place)
+            if (r->rc == RC_OK && !call->find_place)
                 represent_body(r, SIZE_MAX);
             request_send_home(r);
         }

@@ -20,11 +20,11 @@ enum {
 struct lines_run {
     uint64_t exec_id;
     struct str status;
-    bool final;           /* it ended … */
-    bool settled;         /* … so long ago that no output of it is on its way */
-    uint64_t live_token;  /* of the lease that it has; 0: none */
-    uint64_t last_token;  /* of its newest attempt that has ended, … */
-    uint64_t last_seq;    /* … and the number of its last chunk */
+    bool final;          /* it ended … */
+    bool settled;        /* … so long ago that no output of it is on its way */
+    uint64_t live_token; /* of the lease that it has; 0: none */
+    uint64_t last_token; /* of its newest attempt that has ended, … */
+    uint64_t last_seq;   /* … and the number of its last chunk */
     /* Attempts that printed something: what is not there any more is told. */
     const struct attempt_rec *attempts;
     size_t attempt_count;
@@ -34,7 +34,7 @@ struct lines_run {
 struct lines_call {
     struct lines_run *runs;
     size_t count;
-    bool named; /* each line has the id of its execution */
+    bool named;       /* each line has the id of its execution */
     uint32_t attempt; /* 0: all */
     unsigned stream;  /* enum log_stream; 0: all */
     bool from_end;    /* the last `tail` lines, … */
@@ -54,7 +54,8 @@ void log_line_print(struct buf *out, uint64_t exec_id, uint32_t attempt, uint64_
                     const struct log_line *line);
 
 enum rc log_reader_start(struct server *server, struct log_reader **ret_reader, struct err *err);
-/* Does what r->lines says, prints into r->body, and sends r home. RC_BUSY, RC_SHUTDOWN: not taken. */
+/* Does what r->own, a struct lines_call, says, prints into r->body, and sends r home. RC_BUSY,
+ * RC_SHUTDOWN: not taken. */
 enum rc log_reader_send(struct log_reader *reader, struct request *r);
 /* Serves what waits, and ends the thread. */
 void log_reader_stop(struct log_reader *reader);

@@ -82,7 +82,7 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
 enum rc output_log_keep(struct output_log *t, struct request *r);
 /* Does what r->checkpoint says and sends r home with r->rc. */
 enum rc output_log_checkpoint(struct output_log *t, struct request *r);
-/* Does what r->lines says (log_reader.h), on a thread of its own, and sends r home. */
+/* Does what r->own says (log_reader.h), on a thread of its own, and sends r home. */
 enum rc output_log_lines(struct output_log *t, struct request *r);
 /* Prints what r->series asks for into r->body and sends r home. */
 enum rc output_log_series(struct output_log *t, struct request *r);

@@ -144,7 +144,7 @@ enum rc sqlite_logs(struct store *store, struct logs **ret_logs, struct err *err
 enum rc sqlite_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
                           struct arena *arena, struct job_rec *ret_jobs, struct err *err);
 enum rc sqlite_read_standings(struct reader *reader, const uint64_t *job_ids, size_t count,
-                          struct arena *arena, struct job_rec *ret_jobs, struct err *err);
+                              struct arena *arena, struct job_rec *ret_jobs, struct err *err);
 enum rc sqlite_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
                                     struct arena *arena, struct attempt_rec *ret_attempts,
                                     struct err *err);
