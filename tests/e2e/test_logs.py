@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sqlite3
 
 from belfry import Server, Stopwatch, main, tests_of, wait_for
 from cluster import Cluster, Postgres
@@ -240,6 +241,23 @@ def test_output_that_was_truncated_or_deleted_is_told():
         objects = own.cli("logs", job, "-o", "json").stdout.splitlines()
         assert len(objects) == end["attempts"][0]["lines"]
         assert [json.loads(one)["n"] for one in objects[::9999]] == list(range(1, len(objects) + 1, 9999))
+
+
+def test_an_attempt_whose_output_was_deleted_is_named():
+    run, worker, lease = leased(places.sqlite, retry={"policy": "immediate"})
+    worker.upload(frame(lease, 1, b"a\n"))
+    end_run(worker, lease, 1, "failed")
+    second, = wait_for(lambda: worker.poll(free=1, wait_ms=LONG_MS)["leases"], "the next attempt")
+    worker.poll(running=[second])
+    worker.upload(frame(second, 1, b"b\n"))
+    end_run(worker, second, 1)
+    assert texts(lines(places.sqlite, logs(run))[0]) == [(1, 1, "a"), (2, 1, "b")]
+    with contextlib.closing(sqlite3.connect(places.sqlite.data / "logs.db")) as db, db:
+        db.execute("DELETE FROM chunk WHERE attempt = 1")
+    # Until no output can be on its way any more, it may still come.
+    found, end = wait_for(lambda: (lambda a: "deleted_attempts" in a[1] and a)(lines(places.sqlite, logs(run))),
+                          "the attempt to be named")
+    assert texts(found) == [(2, 1, "b")] and end["deleted_attempts"] == [1], end
 
 
 def test_hostile_parameters_are_refused():

@@ -125,16 +125,10 @@ static enum rc graph_walk(struct request *r, struct reader *reader, struct graph
     return RC_OK;
 }
 
-static void put_node(struct json_writer *w, const struct graph_node *node,
-                     const struct job_rec *job, const struct job_view *view)
+static void put_node(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_open(w);
-    json_put_id(w, "job_id", ID_JOB, node->id);
-    if (job->id == 0) { /* its record was deleted when it was old */
-        json_put_bool(w, "deleted", true);
-        json_close(w);
-        return;
-    }
+    json_put_id(w, "job_id", ID_JOB, job->id);
     json_put_text(w, "name", job->name);
     json_put_str(w, "status", job_state_name(job->state));
     json_put_str(w, "phase", phase_name(view->phase));
@@ -157,8 +151,12 @@ static enum rc put_nodes(struct request *r, struct reader *reader, const struct 
     TRY(job_views_read_short(reader, jobs, count, r->arena, views, &r->err));
     json_key(w, "nodes");
     json_open_array(w);
-    for (size_t i = 0; i < count; i++)
-        put_node(w, g->nodes.items[i], &jobs[i], &views[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].id != 0)
+            put_node(w, &jobs[i], &views[i]);
+        else /* a record that makes no sense, or was deleted between two looks */
+            g->nodes.items[i]->shown = false;
+    }
     json_close_array(w);
     return RC_OK;
 }

@@ -2,8 +2,8 @@
  *
  * Chunks are pieces of what a command printed, and end wherever a read ended. Here the chunks of
  * one token (a lease, so an attempt or a part of one) are fed in order, and lines come out in the
- * order in which they were completed. The rules make a line's number follow from the chunks alone, and
- * every place behind a line one where cutting can begin anew, with nothing to remember:
+ * order in which they were completed. The rules make a line's number follow from the chunks alone,
+ * and every place behind a line one where cutting can begin anew, with nothing to remember:
  *
  * - A line may lie in several chunks, as long as no chunk of another stream stands between them.
  *   One that another stream interrupts is given in pieces, each a line with a number, all but the

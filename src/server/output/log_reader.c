@@ -186,10 +186,10 @@ static bool is_complete(const struct look *k)
         return false;
     if (run->settled || run->last_seq == 0)
         return true;
+    if (k->call->attempt != 0 && k->call->attempt != run->attempts[run->attempt_count - 1].number)
+        return true;
     const struct token_lines *last = k->count > 0 ? &k->tokens[k->count - 1] : NULL;
-    if (last == NULL || last->token != run->last_token)
-        return last != NULL && k->call->attempt != 0;
-    return last->last_seq >= run->last_seq;
+    return last != NULL && last->token == run->last_token && last->last_seq >= run->last_seq;
 }
 
 static void put_counts(struct json_writer *w, const struct look *k)
