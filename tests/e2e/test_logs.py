@@ -143,8 +143,8 @@ def test_followed_lines_can_be_resumed_behind_any():
     for server, asked in servers():
         run, worker, lease = leased(server)
         one = asked[-1]
+        worker.upload(frame(lease, 1, b"a\nb"))
         with Stream(one, logs(run, "&follow=true")) as stream:
-            worker.upload(frame(lease, 1, b"a\nb"))
             assert next(stream)[1:] == ("line", {"attempt": 1, "n": 1, "at": "2026-11-16T08:00:00.123Z",
                                                  "stream": "stdout", "text": "a"})
             worker.upload(frame(lease, 2, b"\nc\n\nd"))
