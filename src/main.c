@@ -35,6 +35,7 @@ static const struct command commands[] = {
     {"nodes", nodes_command, "list the servers that share the store"},
     {"show", show_command, "show all about a job, an execution or a worker"},
     {"plan", plan_command, "say how many runs lie ahead, and when"},
+    {"graph", graph_command, "show which jobs wait for each other"},
     {"slots", slots_command, "list the slots of a schedule and what became of them"},
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},

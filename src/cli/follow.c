@@ -71,7 +71,8 @@ static void on_event(void *arg, const struct sse_event *event)
     buf_add(&f->last_id, event->id);
     if (str_eq(event->event, STR("end")))
         f->ended = true;
-    if (str_eq(event->event, STR("log")) && f->print != FOLLOW_QUIET)
+    bool printed = str_eq(event->event, STR("log")) || str_eq(event->event, STR("line"));
+    if (printed && f->print != FOLLOW_QUIET)
         (void)print_event(f, event->data, &f->err); /* on_data asks for it */
 }
 
@@ -117,7 +118,11 @@ static struct str follow_path(const struct follow *follow, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
     api_add_param(&query, "follow", "true");
+    if (follow->print == FOLLOW_JSON)
+        api_add_param(&query, "format", "ndjson");
     api_add_param(&query, "stream", follow->stream);
+    if (follow->tail >= 0)
+        api_add_param(&query, "tail", arena_printf(arena, "%" PRId64, follow->tail).ptr);
     if (follow->attempt > 0)
         api_add_param(&query, "attempt", arena_printf(arena, "%" PRId64, follow->attempt).ptr);
     return arena_printf(arena, "/executions/%.*s/logs?%.*s", STR_ARG(follow->execution_id),
@@ -192,6 +197,7 @@ enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err
     bool as_json = cli->format == CLI_JSON;
     struct follow follow = {
         .execution_id = execution_id,
+        .tail = -1,
         .print = as_json ? FOLLOW_QUIET : FOLLOW_TEXT,
     };
     TRY(follow_output(cli, &follow, err));

@@ -8,7 +8,7 @@
 
 enum follow_print {
     FOLLOW_TEXT,  /* stdout to stdout; stderr and the worker's notes to stderr */
-    FOLLOW_JSON,  /* every event's data as a line on stdout */
+    FOLLOW_JSON,  /* every line of it as an object on stdout */
     FOLLOW_QUIET, /* only wait */
 };
 
@@ -16,6 +16,7 @@ struct follow {
     struct str execution_id;
     const char *stream; /* NULL: all */
     int64_t attempt;    /* 0: all */
+    int64_t tail;       /* begin so many lines before the end; -1: at the beginning */
     enum follow_print print;
 };
 

@@ -12,8 +12,6 @@
 
 /* Below /api/v1; {} stands for one part. */
 #define LATER_PATHS(P)                                                                             \
-    P("/jobs/{}/graph")                                                                            \
-    P("/jobs/{}/logs")                                                                             \
     P("/executions/{}/complete")                                                                   \
     P("/executions/{}/fail")                                                                       \
     P("/executions/{}/progress")                                                                   \

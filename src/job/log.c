@@ -24,3 +24,13 @@ bool log_stream_parse(struct str name, enum log_stream *ret_stream)
     }
     return false;
 }
+
+uint64_t log_note_dropped(struct str line)
+{
+    uint64_t bytes;
+    struct str note = STR(LOG_DROPPED_NOTE);
+    if (line.len <= note.len || !str_eq(str_from(line, line.len - note.len), note) ||
+        !str_to_u64(str_of(line.ptr, line.len - note.len), &bytes))
+        return 0;
+    return bytes;
+}

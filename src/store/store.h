@@ -339,6 +339,9 @@ struct reader_ops {
      * none. Jobs come without their documents, … */
     enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
                      struct job_rec *ret_jobs, struct err *);
+    /* … or as lists have them, with their documents and with how they stand now, … */
+    enum rc (*standings)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
+                         struct job_rec *ret_jobs, struct err *);
     /* … and of executions it is the newest attempt that has ended, with the class and fingerprint
      * of its failure, and its worker; no more of it need be there. */
     enum rc (*newest_attempts)(struct reader *, const uint64_t *exec_ids, size_t count,

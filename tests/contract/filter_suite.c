@@ -208,6 +208,11 @@ PROMISE(facts_about_many_are_those_of_each)
     ids[m.jobs.len] = 1; /* there is no such job */
     assert_rc(w->reader->ops->heads(w->reader, ids, count, &w->arena, heads, &w->err), RC_OK);
     assert_int_equal(heads[m.jobs.len].id, 0);
+    struct job_rec *now = ARENA_ARRAY(&w->arena, struct job_rec, count);
+    assert_rc(w->reader->ops->standings(w->reader, ids, count, &w->arena, now, &w->err), RC_OK);
+    assert_int_equal(now[m.jobs.len].id, 0);
+    for (size_t i = 0; i < m.jobs.len; i++)
+        assert_same_job(&now[i], model_job(&m, ids[i]), BRIEF);
     for (int ended = 0; ended < 2; ended++) {
         struct exec_page *runs = ARENA_ARRAY(&w->arena, struct exec_page, count);
         assert_rc(

@@ -328,8 +328,13 @@ def test_logs_are_the_output_of_a_job_or_an_execution():
         assert sorted(done.stdout.splitlines()) == ["to err", "to out"], done
     assert run("logs", job_id, "--stream", "stderr").stdout == "to err\n"
     assert run("logs", job_id, "--attempt", "2").stdout == ""
-    document = json.loads(run("logs", job_id, "--stream", "stdout", "-o", "json").stdout)
-    assert document == {"execution_id": execution["execution_id"], "text": "to out\n"}
+    line = json.loads(run("logs", job_id, "--stream", "stdout", "-o", "json").stdout)
+    assert (line["attempt"], line["stream"], line["text"]) == (1, "stdout", "to out"), line
+    assert run("logs", job_id, "--stream", "stdout", "--tail", "1").stdout == "to out\n"
+    done = run("logs", job_id, "--runs", "3", "--stream", "stderr")
+    assert done.stdout == f"==> {execution['execution_id']} <==\nto err\n", done
+    assert run("logs", job_id, "--runs", "3", "-f").returncode == 2
+    assert run("logs", execution["execution_id"], "--runs", "3").returncode == 2
 
 
 def test_logs_are_given_byte_by_byte_as_they_were_printed():
@@ -352,7 +357,8 @@ def test_following_prints_as_it_happens_and_ends_with_the_execution():
     assert following.returncode == 0 and rest == ("", "two\n"), rest
     done = run("logs", "-f", job_id, "-o", "json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(e["stream"], e["text"]) for e in events] == [("stdout", "one\n"), ("stderr", "two\n")]
+    assert [(e["stream"], e["text"]) for e in events] == [("stdout", "one"), ("stderr", "two")]
+    assert run("logs", "-f", job_id, "--tail", "1").stderr == "two\n"
 
 
 def start_deaf_to_sigpipe(*words, **streams):

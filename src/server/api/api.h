@@ -9,8 +9,8 @@ request_step api_job_create, api_job_batch, api_job, api_job_delete,
     api_job_run_or_not;                                                      /* api_jobs.c */
 request_step api_job_patch, api_job_put, api_job_rollback, api_job_versions; /* api_edit.c */
 request_step api_execution, api_execution_cancel, api_retry, api_job_trigger,
-    api_execution_fence;                     /* api_executions.c */
-request_step api_execution_logs, api_events; /* api_streams.c */
+    api_execution_fence; /* api_executions.c */
+request_step api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint; /* api_checkpoints.c */
 request_step api_alerts, api_rejected, api_jobs, api_executions,
@@ -19,7 +19,7 @@ request_step api_schedule_forecast;                      /* api_forecast.c */
 request_step api_job_slots;                              /* api_slots.c */
 request_step api_job_sla_events;                         /* api_lists.c */
 request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */
-request_step api_explanation;                            /* api_explain.c */
+request_step api_explanation, api_job_graph;             /* api_explain.c */
 request_step api_schedule_preview;                       /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs, api_worker_drain,
     api_worker, api_worker_cordon, api_worker_uncordon; /* api_workers.c */

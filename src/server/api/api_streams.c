@@ -1,4 +1,4 @@
-/* api_streams.c - endless answers: output and events. */
+/* api_streams.c - endless answers: events. */
 #include "server/api/api.h"
 #include "server/output/event_filter.h"
 #include "server/output/merged_events.h"
@@ -10,53 +10,8 @@ static void follow(struct request *r, struct follow *f)
     r->follow = f;
     f->head_only = r->http->method == HTTP_METHOD_HEAD;
     /* It comes home only when there is nothing to follow, with the reason. */
-    if (request_accepts(r, f->kind == FOLLOW_TEXT ? "text/plain" : SSE_TYPE))
+    if (request_accepts(r, SSE_TYPE))
         request_to_output_log(r, output_log_follow, NULL);
-}
-
-/* "TOKEN.SEQ" of the newest piece that the reader has. */
-static bool parse_place(struct str text, struct log_place *ret_place)
-{
-    return str_to_u64(str_cut(&text, '.'), &ret_place->token) && str_to_u64(text, &ret_place->seq);
-}
-
-static void read_log_params(struct request *r, struct follow *f, struct field_errors *errors)
-{
-    struct str text;
-    enum log_stream stream;
-    uint64_t attempt = 0;
-    if (http_request_param(r->http, STR("follow"), &text)) {
-        f->kind = str_eq(text, STR("true")) ? FOLLOW_OUTPUT : FOLLOW_TEXT;
-        if (f->kind == FOLLOW_TEXT && !str_eq(text, STR("false")))
-            field_error(errors, r->arena, STR("follow"), "must be true or false");
-    }
-    if (http_request_param(r->http, STR("stream"), &text)) {
-        if (log_stream_parse(text, &stream))
-            f->stream = stream;
-        else
-            field_error(errors, r->arena, STR("stream"), "must be stdout, stderr or note");
-    }
-    if (http_request_param(r->http, STR("attempt"), &text) &&
-        (!str_to_u64(text, &attempt) || attempt < 1 || attempt > UINT32_MAX))
-        field_error(errors, r->arena, STR("attempt"), "must be a number, from 1");
-    f->attempt = (uint32_t)attempt;
-}
-
-void api_execution_logs(struct request *r)
-{
-    static const char *const known[] = {"stream", "attempt", "follow", NULL};
-    struct field_errors errors = {0};
-    struct follow *f = ARENA_NEW(r->arena, struct follow);
-    if (!request_params_known(r, known) || !request_path_id(r, ID_EXEC, &f->exec_id))
-        return;
-    read_log_params(r, f, &errors);
-    struct str last = http_request_header(r->http, STR("Last-Event-ID"));
-    if (last.len > 0 && !parse_place(last, &f->place))
-        field_error(&errors, r->arena, STR("Last-Event-ID"), "must be an id of this stream");
-    if (errors.count > 0)
-        request_fail_fields(r, &errors);
-    else
-        follow(r, f);
 }
 
 static const char *const event_params[] = {"view", "job", "execution", "queue", "type", NULL};

@@ -1,6 +1,7 @@
 #include "server/call/route_table.h"
 #include "job/later.h"
 #include "server/api/api.h"
+#include "server/output/log_calls.h"
 #include "server/system/system.h"
 
 /* The call has nothing to show, looks at Accept for itself, or answers whatever is accepted. */
@@ -62,6 +63,9 @@ const struct route route_table[] = {
             JOB),
     GET(    "/jobs/{}/executions",          ADMIN,  NONE,               api_job_executions, JOB),
     GET(    "/jobs/{}/slots",               ADMIN,  NONE,               api_job_slots, JOB),
+    GET(    "/jobs/{}/logs",                ADMIN,  NONE,               log_call_job,
+            .repeat = REPEAT_FREELY, .subject = ABOUT_JOB, .type = ANY),
+    GET(    "/jobs/{}/graph",               ADMIN,  NONE,               api_job_graph, JOB),
     GET(    "/jobs/{}/explain",             ADMIN,  CMD_EXPLAIN_JOB,    api_explanation),
     GET(    "/executions",                  ADMIN,  NONE,               api_executions),
     POST(   "/executions/actions",          ADMIN,  CMD_OPERATE,        api_execution_actions),
@@ -71,8 +75,8 @@ const struct route route_table[] = {
     POST(   "/executions/{}/retry",         ADMIN,  CMD_RETRY_EXEC,     api_retry),
     GET(    "/executions/{}/fence",         KEYED,  CMD_FENCE,          api_execution_fence,
             .type = ANY),
-    GET(    "/executions/{}/logs",          ADMIN,  NONE,               api_execution_logs,
-            .place = PLACE_OWNER, .repeat = REPEAT_FREELY, .subject = ABOUT_EXEC, .type = ANY),
+    GET(    "/executions/{}/logs",          ADMIN,  NONE,               log_call_execution,
+            .repeat = REPEAT_FREELY, .subject = ABOUT_EXEC, .type = ANY),
     GET(    "/executions/{}/checkpoint",    ADMIN,  NONE,               api_execution_checkpoint,
             EXEC, .type = BYTES_TYPE),
     GET(    "/schedule/preview",            ADMIN,  NONE,               api_schedule_preview),

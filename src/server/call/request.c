@@ -244,9 +244,11 @@ void request_answer(struct request *r, int status, struct str json)
         json = buf_str(&r->body);
     }
     size_t count = add_headers(r, headers);
+    if (r->form.type == NULL)
+        r->form.type = JSON_TYPE;
     respond(r, &(struct http_answer){
                    .status = r->form.is_known ? 304 : status,
-                   .content_type = r->form.is_known ? NULL : JSON_TYPE,
+                   .content_type = r->form.is_known ? NULL : r->form.type,
                    .body = json,
                    .headers = headers,
                    .header_count = count,

@@ -68,6 +68,7 @@ struct output_call {
 
 /* How the body of an answer is sent (represent.h). */
 struct representation {
+    const char *type;    /* NULL: JSON */
     struct str tag;      /* its ETag, quotes included; empty: none, or the version alone */
     struct str location; /* the path of what was made */
     bool is_made;        /* represent_body has looked at the body: … */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "server/call/net.h"
+#include "server/output/log_reader.h"
 #include "wire/http/sse.h"
 #include "wire/message/record_json.h"
 
@@ -15,9 +16,16 @@ enum {
     PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
     UNSENT_HIGH = 1 << 20,     /* a reader with more than this unread has to wait */
     PAGE_EVENTS = 500,
-    LOOK_EVENTS = 10000,        /* of which a filter may let few through */
-    LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
+    LOOK_EVENTS = 10000, /* of which a filter may let few through */
+    PIECE_LINES_BYTES = 1 << 20,
+    LINE_ID_MAX = 96,
 };
+
+/* Output until its execution is final. */
+static bool is_output(const struct follow *f)
+{
+    return f->kind == FOLLOW_OUTPUT || f->kind == FOLLOW_LINES;
+}
 
 /* ---- pieces: from the tail to the net thread */
 
@@ -135,6 +143,7 @@ static void forget(struct follow *f)
         event_filter_free(f->filter);
     free(f->filter);
     f->filter = NULL;
+    line_cutter_free(&f->cutter);
 }
 
 /* On the tail thread: the reader is gone. */
@@ -161,10 +170,87 @@ static bool reached(struct log_place place, struct log_place last)
     return place.token != last.token ? place.token > last.token : place.seq >= last.seq;
 }
 
-static void print_chunk(struct follow *f, const struct log_chunk *chunk, struct buf *out)
+static bool is_wanted(const struct follow *f, uint32_t attempt, enum log_stream stream)
 {
-    if ((f->attempt != 0 && chunk->attempt != f->attempt) ||
-        (f->stream != 0 && (unsigned)chunk->stream != f->stream))
+    return (f->attempt == 0 || attempt == f->attempt) &&
+           (f->stream == 0 || (unsigned)stream == f->stream);
+}
+
+/* Behind the newest line: what Last-Event-ID says to go on from there. */
+static void print_line_id(const struct line_cutter *c, char *ret_id, size_t max)
+{
+    snprintf(ret_id, max, "%" PRIu64 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64, c->at.token, c->at.seq,
+             c->at.skip, c->at.count);
+}
+
+/* Its number is already that within the attempt: the cutter began with what came before. */
+static void print_line(struct follow *f, const struct log_line *line, struct buf *out)
+{
+    char id[LINE_ID_MAX];
+    CLEANUP(buf_free) struct buf json = BUF(PIECE_BYTES_MAX);
+    if (!is_wanted(f, f->cut_attempt, line->stream))
+        return;
+    log_line_print(&json, 0, f->cut_attempt, 0, line);
+    print_line_id(&f->cutter, id, sizeof id);
+    sse_print(out, str_c(id), STR("line"), buf_str(&json));
+}
+
+/* Nothing of this token follows, so what is left is its last line. */
+static void end_lines(struct follow *f, struct buf *out)
+{
+    struct log_line line;
+    if (f->cutter.at.token != 0 && line_cutter_end(&f->cutter, &line))
+        print_line(f, &line, out);
+}
+
+static void begin_lines(struct follow *f, const struct log_chunk *chunk, struct buf *out)
+{
+    struct line_place begin = {.token = chunk->token, .seq = 1};
+    end_lines(f, out);
+    if (chunk->attempt == f->cut_attempt)
+        begin.count = f->cutter.at.count;
+    line_cutter_free(&f->cutter);
+    line_cutter_init(&f->cutter, &begin);
+}
+
+/* False: that is enough for one piece; reading goes on behind the newest line. A chunk of nothing
+ * but line breaks becomes a hundred times as much. */
+static bool print_lines(struct follow *f, const struct log_chunk *chunk, struct buf *out)
+{
+    struct log_line line;
+    if (chunk->token != f->cutter.at.token)
+        begin_lines(f, chunk, out);
+    f->cut_attempt = chunk->attempt;
+    line_cutter_feed(&f->cutter, chunk);
+    while (line_cutter_next(&f->cutter, &line)) {
+        print_line(f, &line, out);
+        if (out->len < PIECE_LINES_BYTES)
+            continue;
+        struct line_place at = f->cutter.at;
+        line_cutter_free(&f->cutter);
+        line_cutter_init(&f->cutter, &at);
+        f->place = (struct log_place){at.token, at.seq - 1};
+        return false;
+    }
+    f->place = (struct log_place){chunk->token, chunk->seq};
+    return true;
+}
+
+/* Of the first chunk, only what is behind the place to begin. */
+static struct log_chunk behind_start(const struct follow *f, const struct log_chunk *chunk)
+{
+    struct log_chunk rest = *chunk;
+    if (chunk->token == f->from.token && chunk->seq == f->from.seq)
+        rest.bytes = str_from(chunk->bytes, f->from.skip);
+    return rest;
+}
+
+static void print_chunk(struct follow *f, const struct log_chunk *whole, struct buf *out)
+{
+    struct log_chunk rest = behind_start(f, whole);
+    const struct log_chunk *chunk = &rest;
+    if (!is_wanted(f, chunk->attempt, chunk->stream) ||
+        (rest.bytes.len == 0 && whole->bytes.len > 0))
         return;
     if (f->kind == FOLLOW_TEXT) {
         buf_add(out, chunk->bytes);
@@ -180,13 +266,17 @@ static void print_chunk(struct follow *f, const struct log_chunk *chunk, struct 
 
 static void print_end(struct follow *f, struct buf *out)
 {
-    char id[48];
+    char id[LINE_ID_MAX];
+    end_lines(f, out);
     CLEANUP(buf_free) struct buf json = BUF(PAGE_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     json_open(&w);
     json_put_str(&w, "status", exec_state_name(f->state));
     json_close(&w);
-    snprintf(id, sizeof id, "%" PRIu64 ".%" PRIu64, f->last.token, f->last.seq);
+    if (f->kind == FOLLOW_LINES)
+        print_line_id(&f->cutter, id, sizeof id);
+    else
+        snprintf(id, sizeof id, "%" PRIu64 ".%" PRIu64, f->last.token, f->last.seq);
     sse_print(out, str_c(id), STR("end"), buf_str(&json));
 }
 
@@ -225,9 +315,15 @@ static bool pump_output(struct output_log *t, struct follow *f)
         at_end(t, f);
         return false;
     }
-    for (size_t i = 0; i < count; i++)
-        print_chunk(f, &chunks[i], &out);
-    f->place = (struct log_place){chunks[count - 1].token, chunks[count - 1].seq};
+    bool enough = false;
+    for (size_t i = 0; i < count && !enough; i++) {
+        if (f->kind == FOLLOW_LINES)
+            enough = !print_lines(f, &chunks[i], &out);
+        else
+            print_chunk(f, &chunks[i], &out);
+    }
+    if (f->kind != FOLLOW_LINES)
+        f->place = (struct log_place){chunks[count - 1].token, chunks[count - 1].seq};
     send_piece(f, &out, PIECE_MORE);
     return true;
 }
@@ -330,7 +426,7 @@ void followers_look(struct output_log *t)
     LIST_EACH(&t->follows, node)
     {
         struct follow *f = CONTAINER_OF(node, struct follow, node);
-        f->awake = f->awake || f->kind == FOLLOW_OUTPUT;
+        f->awake = f->awake || is_output(f);
     }
 }
 
@@ -417,6 +513,10 @@ void followers_start(struct parcel *parcel)
         if (f->from_now)
             f->event = t->event_next - 1;
     } else {
+        if (f->from.token != 0) {
+            f->place = (struct log_place){f->from.token, f->from.seq - 1};
+            line_cutter_init(&f->cutter, &f->from);
+        }
         r->rc = start_output(t, f, &r->err);
         arena_reset(&t->arena);
         if (r->rc != RC_OK) {
@@ -436,7 +536,7 @@ void followers_moved(struct output_log *t, const struct partition_set *owned)
     {
         struct follow *f = CONTAINER_OF(node, struct follow, node);
         struct buf nothing = BUF(0);
-        if (f->kind != FOLLOW_OUTPUT || partition_has(owned, f->exec_id))
+        if (!is_output(f) || partition_has(owned, f->exec_id))
             continue;
         forget(f);
         send_piece(f, &nothing, PIECE_BROKEN);

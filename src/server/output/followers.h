@@ -26,6 +26,7 @@ struct output_log {
     uint64_t sweep_after;     /* … and where to go on; 0: from the first */
     struct feed *feed;        /* owned: readers of the summary */
     struct series *series;    /* owned */
+    struct log_reader *lines; /* owned: reads output by its lines */
     struct event_names names; /* owned: texts in events; the turn thread's */
     struct event *ring;       /* owned: EVENTS_KEPT of them */
     uint64_t event_first;     /* the oldest number in the ring */

@@ -8,6 +8,7 @@
 #include "loop/thread.h"
 #include "server/output/checkpoints.h"
 #include "server/output/followers.h"
+#include "server/output/log_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,11 @@ enum rc output_log_series(struct output_log *t, struct request *r)
     return mailbox_send(t->box, &r->parcel.mail);
 }
 
+enum rc output_log_lines(struct output_log *t, struct request *r)
+{
+    return log_reader_send(t->lines, r);
+}
+
 enum rc output_log_follow(struct output_log *t, struct request *r)
 {
     r->parcel.deliver = followers_start;
@@ -284,6 +290,7 @@ void output_log_free(struct output_log *t)
 {
     feed_free(t->feed);
     series_free(t->series);
+    log_reader_free(t->lines);
     mailbox_free(t->box);
     fence_free(t->fence);
     if (t->reader != NULL)
@@ -315,8 +322,12 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
         rc = server->store->ops->reader(server->store, &t->reader, err);
     t->fence = fence_new(t->reader);
     if (rc == RC_OK)
+        rc = log_reader_start(server, &t->lines, err);
+    if (rc == RC_OK)
         rc = thread_start("tail", serve, t, &t->thread, err);
     if (rc != RC_OK) {
+        if (t->lines != NULL)
+            log_reader_stop(t->lines);
         output_log_free(t);
         return rc;
     }
@@ -326,6 +337,7 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
 
 void output_log_stop(struct output_log *t)
 {
+    log_reader_stop(t->lines);
     mailbox_close(t->box);
     thread_join(t->thread);
     t->thread = NULL;

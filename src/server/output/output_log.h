@@ -8,9 +8,11 @@
 #pragma once
 #include "server/call/request.h"
 #include "server/output/fence.h"
+#include "server/output/log_lines.h"
 
 enum {
-    EVENTS_KEPT = 1 << 16, /* so far can Last-Event-ID go back */
+    EVENTS_KEPT = 1 << 16,      /* so far can Last-Event-ID go back */
+    LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
 };
 
 struct channel;
@@ -19,6 +21,7 @@ struct event_filter;
 enum follow_kind {
     FOLLOW_TEXT,    /* output as it was printed, until the end for now */
     FOLLOW_OUTPUT,  /* output as events, until the execution is final */
+    FOLLOW_LINES,   /* the same by lines, an event for each */
     FOLLOW_EVENTS,  /* everything that happens and fits the filter, for ever */
     FOLLOW_SUMMARY, /* numbers once a second, and what fits the filter, if there is one */
 };
@@ -28,7 +31,9 @@ enum follow_kind {
 struct follow {
     enum follow_kind kind;
     uint64_t exec_id;
-    struct log_place place; /* send what follows */
+    struct log_place place; /* send what follows, … */
+    struct line_place from; /* … behind this, which is in the first chunk of it; FOLLOW_LINES: with
+                             * the number of the line before. token 0: from the beginning */
     uint32_t attempt;       /* 0: all */
     unsigned stream;        /* enum log_stream; 0: all */
     bool head_only;         /* HEAD: the answer ends where the body would begin */
@@ -42,6 +47,8 @@ struct follow {
     struct request *request;
     struct event_filter *filter; /* owned; NULL: none */
     struct channel *channel;     /* FOLLOW_SUMMARY */
+    struct line_cutter cutter;   /* FOLLOW_LINES: of the token place.token */
+    uint32_t cut_attempt;        /* FOLLOW_LINES: the attempt of that */
     uint64_t skipped;            /* FOLLOW_SUMMARY: events that it was too slow for */
     atomic_size_t unsent;        /* kept by the net thread */
     bool final;                  /* the execution ended … */
@@ -75,6 +82,8 @@ enum rc output_log_start(struct server *server, struct output_log **ret_tail, st
 enum rc output_log_keep(struct output_log *t, struct request *r);
 /* Does what r->checkpoint says and sends r home with r->rc. */
 enum rc output_log_checkpoint(struct output_log *t, struct request *r);
+/* Does what r->own says (log_reader.h), on a thread of its own, and sends r home. */
+enum rc output_log_lines(struct output_log *t, struct request *r);
 /* Prints what r->series asks for into r->body and sends r home. */
 enum rc output_log_series(struct output_log *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes

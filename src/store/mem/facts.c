@@ -2,11 +2,10 @@
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
-enum rc mem_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
-                       struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+static void read_each(struct reader *reader, bool with_spec, const uint64_t *job_ids, size_t count,
+                      struct arena *arena, struct job_rec *ret_jobs)
 {
     struct mem_store *m = mem_reader_store(reader);
-    (void)err;
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < count; i++) {
         const struct job_rec *job = map_get(&m->jobs, job_ids[i]);
@@ -14,10 +13,26 @@ enum rc mem_read_heads(struct reader *reader, const uint64_t *job_ids, size_t co
         if (job == NULL)
             continue;
         struct job_rec head = job_brief(job);
-        head.spec = (struct str){0};
+        if (!with_spec)
+            head.spec = (struct str){0};
         ret_jobs[i] = copy_job(arena, head);
     }
     pthread_mutex_unlock(&m->lock);
+}
+
+enum rc mem_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
+                       struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+{
+    (void)err;
+    read_each(reader, false, job_ids, count, arena, ret_jobs);
+    return RC_OK;
+}
+
+enum rc mem_read_standings(struct reader *reader, const uint64_t *job_ids, size_t count,
+                           struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+{
+    (void)err;
+    read_each(reader, true, job_ids, count, arena, ret_jobs);
     return RC_OK;
 }
 

@@ -335,6 +335,8 @@ int exec_by_id(const void *a, const void *b);
 /* facts.c: see struct reader_ops. */
 enum rc mem_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
                        struct arena *arena, struct job_rec *ret_jobs, struct err *err);
+enum rc mem_read_standings(struct reader *reader, const uint64_t *job_ids, size_t count,
+                           struct arena *arena, struct job_rec *ret_jobs, struct err *err);
 enum rc mem_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
                                  struct arena *arena, struct attempt_rec *ret_attempts,
                                  struct err *err);

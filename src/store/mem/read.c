@@ -487,6 +487,7 @@ static const struct reader_ops ops = {
     .jobs = list_jobs,
     .execs = list_execs,
     .heads = mem_read_heads,
+    .standings = mem_read_standings,
     .newest_attempts = mem_read_newest_attempts,
     .runs = store_read_runs,
     .alerts = list_alerts,

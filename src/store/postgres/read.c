@@ -293,11 +293,12 @@ static struct row row_about(const struct pg_call *use, size_t number, size_t cou
     return row;
 }
 
-static enum rc read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
-                          struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+static enum rc read_jobs_about(struct reader *reader, enum query query, const uint64_t *job_ids,
+                               size_t count, struct arena *arena, struct job_rec *ret_jobs,
+                               struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_call *use = ask_about(pg, Q_READ_HEADS, job_ids, count);
+    struct pg_call *use = ask_about(pg, query, job_ids, count);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < count; i++)
         ret_jobs[i] = (struct job_rec){0};
@@ -309,6 +310,18 @@ static enum rc read_heads(struct reader *reader, const uint64_t *job_ids, size_t
             ret_jobs[place] = job;
     }
     return RC_OK;
+}
+
+static enum rc read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
+                          struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+{
+    return read_jobs_about(reader, Q_READ_HEADS, job_ids, count, arena, ret_jobs, err);
+}
+
+static enum rc read_standings(struct reader *reader, const uint64_t *job_ids, size_t count,
+                              struct arena *arena, struct job_rec *ret_jobs, struct err *err)
+{
+    return read_jobs_about(reader, Q_READ_STANDINGS, job_ids, count, arena, ret_jobs, err);
 }
 
 static enum rc read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
@@ -428,6 +441,7 @@ static const struct reader_ops ops = {
     .jobs = postgres_list_jobs,
     .execs = postgres_list_execs,
     .heads = read_heads,
+    .standings = read_standings,
     .newest_attempts = read_newest_attempts,
     .runs = read_runs,
     .alerts = postgres_list_alerts,

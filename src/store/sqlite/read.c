@@ -391,6 +391,7 @@ static const struct reader_ops ops = {
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .heads = sqlite_read_heads,
+    .standings = sqlite_read_standings,
     .newest_attempts = sqlite_read_newest_attempts,
     .runs = store_read_runs,
     .alerts = list_alerts,

@@ -145,6 +145,8 @@ enum rc sqlite_read_about(struct reader *reader, struct arena *arena, struct sto
                           struct err *err);
 enum rc sqlite_read_heads(struct reader *reader, const uint64_t *job_ids, size_t count,
                           struct arena *arena, struct job_rec *ret_jobs, struct err *err);
+enum rc sqlite_read_standings(struct reader *reader, const uint64_t *job_ids, size_t count,
+                              struct arena *arena, struct job_rec *ret_jobs, struct err *err);
 enum rc sqlite_read_newest_attempts(struct reader *reader, const uint64_t *exec_ids, size_t count,
                                     struct arena *arena, struct attempt_rec *ret_attempts,
                                     struct err *err);

@@ -166,8 +166,7 @@ void output_finish(struct output *o, int64_t now_ms)
 {
     if (o->dropped_bytes > 0) {
         char text[64];
-        int len =
-            snprintf(text, sizeof(text), "%" PRIu64 " bytes were dropped here\n", o->dropped_bytes);
+        int len = snprintf(text, sizeof(text), "%" PRIu64 LOG_DROPPED_NOTE "\n", o->dropped_bytes);
         add_ready(o, LOG_NOTE, str_of(text, (size_t)len), now_ms);
     }
     LIST_EACH(&o->tail, node)

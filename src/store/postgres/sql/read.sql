@@ -104,6 +104,12 @@ FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (SELECT {job_row.head.columns}, ''::text AS spec
     FROM belfry.job e WHERE e.id = k.id OFFSET 0) j;
 
+-- name: read_standings
+SELECT k.n, j.*
+FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (SELECT {job_row.row.columns}
+    FROM belfry.job_row e WHERE e.id = k.id OFFSET 0) j;
+
 -- name: read_newest_attempts
 SELECT k.n, a.exec_id, a.token, a.worker_id, a.class, a.fingerprint
 FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)

@@ -81,6 +81,9 @@ WHERE job_id = :job_id AND (:version = 0 OR version = :version) ORDER BY version
 -- What a job was submitted with, for lists of its executions.
 SELECT {job_row.head.columns}, '' FROM job WHERE id = :id;
 
+-- name: read_standing
+SELECT * FROM job_row WHERE id = :id;
+
 -- name: read_newest_attempt
 SELECT exec_id, token, worker_id, class, fingerprint FROM attempt_row
 WHERE exec_id = :exec_id ORDER BY token DESC LIMIT 1;
