@@ -199,6 +199,29 @@ struct job_page {
                     * and have a next */
 };
 
+/* Other orders of jobs. By name: those that have one, bytes compared, of the same name the oldest
+ * first. By the next run: the one that is due first, first. */
+enum job_sort { SORT_NEWEST, SORT_NAME, SORT_NEXT_RUN, JOB_SORTS };
+
+/* Where a job stands in one; a page goes on behind such a place, and all zero is before the first. */
+struct sort_place {
+    struct str name; /* SORT_NAME; empty with an id: among those without a name, newest first */
+    int64_t due_ms;  /* SORT_NEXT_RUN */
+    uint64_t id;     /* of the job; SORT_NEXT_RUN: of the execution that is ahead */
+};
+
+struct sorted_job {
+    struct job_rec job; /* spec, no payload, no trail */
+    struct sort_place place;
+};
+
+struct sorted_page {
+    struct sorted_job *jobs;
+    size_t count;
+    bool more;              /* there may be, behind … */
+    struct sort_place last; /* … the last place that was looked at */
+};
+
 struct exec_page {
     struct exec_rec *execs; /* no result, no trail */
     size_t count;
@@ -332,6 +355,11 @@ struct reader_ops {
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                      struct exec_page *ret_page, struct err *);
+    /* At most max jobs behind a place, by an index that is in that order (SORT_NEWEST is not one of
+     * these): all that have a name, or the job of each execution that waits for its moment
+     * (scheduled, retrying), so that a job may be there twice. No filter is asked. */
+    enum rc (*sorted)(struct reader *, enum job_sort, const struct sort_place *after, size_t max,
+                      struct arena *, struct sorted_page *ret_page, struct err *);
     /* Facts about many at once, in the order of the ids; the id of an answer is 0 where there is
      * none. Jobs come without their documents, … */
     enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
@@ -390,6 +418,12 @@ enum rc store_list_jobs(struct reader *reader, const struct filter *filter, cons
 enum rc store_list_execs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct exec_page *ret_page,
                          struct err *err);
+/* Jobs that fit in another order, behind a place (store_sorted.c). By name all of them: those
+ * without one come last. By the next run those that have one ahead, once each. A page may end
+ * early, as above. */
+enum rc store_list_sorted(struct reader *reader, enum job_sort sort, const struct filter *filter,
+                          const struct sort_place *after, size_t limit, struct arena *arena,
+                          struct sorted_page *ret_page, struct err *err);
 
 /* ---- output of commands, and what they leave for their next attempt */
 

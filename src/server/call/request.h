@@ -44,6 +44,8 @@ enum { REQUEST_ID_MAX = 24 };
 struct list_call {
     struct filter filter;
     struct page page;
+    enum job_sort sort;       /* of jobs; other than the newest first, … */
+    struct sort_place behind; /* … this instead of page.before */
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;

@@ -147,6 +147,17 @@ bool row_job(struct row *row, struct job_rec *job)
     return row_makes_sense(row);
 }
 
+bool row_sorted_job(struct row *row, enum job_sort sort, struct sorted_job *job)
+{
+    *job = (struct sorted_job){0};
+    if (sort == SORT_NAME)
+        job->place.name = row_text(row);
+    else
+        job->place.due_ms = row_i64(row);
+    job->place.id = row_id(row);
+    return row_job(row, &job->job);
+}
+
 bool row_exec(struct row *row, struct exec_rec *exec)
 {
     *exec = (struct exec_rec){0};
