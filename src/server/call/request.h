@@ -57,7 +57,8 @@ struct shown_call {
     const struct str *keys; /* NULL: all that are usual */
     size_t count;
     bool reads_apart; /* something beside the records has to be read */
-    bool outcomes;    /* last_outcomes is among them */
+    bool outcomes;    /* last_outcomes is among them, … */
+    bool estimate;    /* … or when it is likely to start */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */
