@@ -326,7 +326,7 @@ def test_a_job_says_when_it_is_likely_to_start():
     assert "not known: no_worker" in server.cli("show", nobody).stdout
     expect(200, server, "POST", f"/jobs/{nobody}/pause")
     assert estimated(nobody) == (None, "job_paused")
-    lease = worker.lease()
+    lease = worker.take()[0]
     assert estimated(job) == (None, "started")
     assert "\nstarts " not in server.cli("show", job).stdout
     worker.finish(lease)
