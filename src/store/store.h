@@ -211,7 +211,8 @@ struct sort_place {
 };
 
 struct sorted_job {
-    struct job_rec job; /* spec, no payload, no trail */
+    struct job_rec job;   /* spec, no payload, no trail */
+    struct exec_rec exec; /* SORT_NEXT_RUN: the one that waits for its moment; no trail */
     struct sort_place place;
 };
 

@@ -77,7 +77,7 @@ static enum rc read_nameless(struct walk *w, size_t max, struct sorted_page *ret
     for (size_t i = 0; i < all.count; i++) {
         if (all.jobs[i].name.len == 0)
             ret_chunk->jobs[ret_chunk->count++] =
-                (struct sorted_job){all.jobs[i], {.id = all.jobs[i].id}};
+                (struct sorted_job){.job = all.jobs[i], .place = {.id = all.jobs[i].id}};
     }
     return RC_OK;
 }

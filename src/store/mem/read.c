@@ -231,7 +231,7 @@ static void gather_named(const struct mem_store *m, const struct sort_place *aft
         const struct job_rec *job = slot->value;
         struct sort_place place = {.name = job->name, .id = job->id};
         if (job->name.len > 0 && place_order(&place, after) > 0)
-            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){*job, place};
+            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){.job = *job, .place = place};
     }
 }
 
@@ -245,7 +245,7 @@ static void gather_ahead(const struct mem_store *m, const struct sort_place *aft
         struct sort_place place = {.due_ms = exec->due_ms, .id = exec->id};
         bool waits = exec->state == EXEC_SCHEDULED || exec->state == EXEC_RETRYING;
         if (waits && job != NULL && place_order(&place, after) > 0)
-            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){*job, place};
+            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){*job, *exec, place};
     }
 }
 
@@ -267,6 +267,8 @@ static enum rc list_sorted(struct reader *reader, enum job_sort sort,
         qsort(jobs, found.jobs.len, sizeof *jobs, sorted_order);
     for (size_t i = 0; i < count; i++) {
         jobs[i].job = copy_job(arena, job_brief(&jobs[i].job));
+        if (sort == SORT_NEXT_RUN)
+            jobs[i].exec = copy_exec(arena, exec_brief(&jobs[i].exec));
         jobs[i].place.name = sort == SORT_NAME ? jobs[i].job.name : (struct str){0};
     }
     pthread_mutex_unlock(&m->lock);

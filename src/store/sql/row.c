@@ -155,7 +155,8 @@ bool row_sorted_job(struct row *row, enum job_sort sort, struct sorted_job *job)
     else
         job->place.due_ms = row_i64(row);
     job->place.id = row_id(row);
-    return row_job(row, &job->job);
+    bool makes_sense = sort == SORT_NAME || row_exec(row, &job->exec);
+    return row_job(row, &job->job) && makes_sense;
 }
 
 bool row_exec(struct row *row, struct exec_rec *exec)

@@ -178,11 +178,11 @@ ORDER BY w.name, w.id;
 
 -- name: list_by_next_run
 -- The jobs of executions whose moment has not come, by that moment, behind a place.
-SELECT w.wait_ms, w.id, {job.listed}
+SELECT w.wait_ms, w.id, {exec.row.columns l}, {job.listed}
 FROM (SELECT wait_ms, id FROM belfry.live
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint)
     ORDER BY wait_ms, id LIMIT $3::bigint) w
-JOIN LATERAL (SELECT job_id FROM belfry.live e WHERE e.id = w.id OFFSET 0) l ON true
+JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l ON true
 JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = l.job_id OFFSET 0) j ON true
 {job.end}
 ORDER BY w.wait_ms, w.id;

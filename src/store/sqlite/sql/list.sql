@@ -146,13 +146,14 @@ SELECT w.name, w.id, r.* FROM (
 
 -- name: list_by_next_run
 -- The jobs of executions whose moment has not come, by that moment, behind a place; in two parts, too.
-SELECT w.due_ms, w.id, r.* FROM (
+SELECT w.due_ms, w.id, l.*, r.* FROM (
     SELECT due_ms, id, job_id FROM live INDEXED BY live_due
     WHERE state IN ({exec.waiting}) AND due_ms = :after_ms AND id > :after_id
     UNION ALL
     SELECT due_ms, id, job_id FROM live INDEXED BY live_due
     WHERE state IN ({exec.waiting}) AND due_ms > :after_ms
-    ORDER BY due_ms, id LIMIT :max) w CROSS JOIN job_row r ON r.id = w.job_id;
+    ORDER BY due_ms, id LIMIT :max) w
+CROSS JOIN live_row l ON l.id = w.id CROSS JOIN job_row r ON r.id = w.job_id;
 
 -- name: list_live
 SELECT r.* FROM ({live_all} {window}) {live.listed};
