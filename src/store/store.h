@@ -203,7 +203,7 @@ struct job_page {
  * first. By the next run: the one that is due first, first. */
 enum job_sort { SORT_NEWEST, SORT_NAME, SORT_NEXT_RUN, JOB_SORTS };
 
-/* Where a job stands in one; a page goes on behind such a place, and all zero is before the first. */
+/* Where a job stands in one. A page goes on behind such a place; all zero is before the first. */
 struct sort_place {
     struct str name; /* SORT_NAME; empty with an id: among those without a name, newest first */
     int64_t due_ms;  /* SORT_NEXT_RUN */

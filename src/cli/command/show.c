@@ -282,7 +282,8 @@ static void put_start(struct cli *cli, struct json_writer *w, const struct json 
                      arena_printf(&cli->arena, "not known: %.*s", STR_ARG(reason)));
 }
 
-/* Why it waits and until when, as more members. Without an answer the rest is shown all the same. */
+/* Why it waits and until when, as more members. Without an answer the rest is shown all the
+ * same. */
 static void add_why(struct cli *cli, const struct cli_target *target, struct json *thing)
 {
     const struct json *finished = json_get(thing, STR("finished_at"));

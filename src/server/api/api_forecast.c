@@ -1,9 +1,9 @@
 /* api_forecast.c - how many runs will become due, and when: what schedules and calendars say.
  *
- * A job with a run ahead has an execution for it, `scheduled`: so the forecast reads those by their
- * moments, not all jobs that there are, and goes on from each by its job's schedule. A calendar is asked about
- * the moment at which a run would become due. An answer is kept for a minute, and what it costs
- * is bounded: one that stopped early says so. */
+ * A job with a run ahead has an execution for it, `scheduled`: so the forecast reads those by
+ * their moments, not all jobs that there are, and goes on from each by its job's schedule. A
+ * calendar is asked about the moment at which a run would become due. An answer is kept for a
+ * minute, and what it costs is bounded: one that stopped early says so. */
 #include "base/vec.h"
 #include "base/when.h"
 #include "loop/clock.h"
