@@ -21,6 +21,7 @@
 #include "job/partition.h"
 #include "job/record/filter.h"
 #include "job/record/question.h"
+#include "store/sorted.h"
 
 /* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
  * An epoch grows with every owner; 0 for what is not ours. */
@@ -197,30 +198,6 @@ struct job_page {
     uint64_t next; /* the next page's before; 0: this was the end. A page that looked at
                     * LIST_SCAN_MAX rows (or LIST_SPARSE_MAX) ends early: it may be short, or empty,
                     * and have a next */
-};
-
-/* Other orders of jobs. By name: those that have one, bytes compared, of the same name the oldest
- * first. By the next run: the one that is due first, first. */
-enum job_sort { SORT_NEWEST, SORT_NAME, SORT_NEXT_RUN, JOB_SORTS };
-
-/* Where a job stands in one. A page goes on behind such a place; all zero is before the first. */
-struct sort_place {
-    struct str name; /* SORT_NAME; empty with an id: among those without a name, newest first */
-    int64_t due_ms;  /* SORT_NEXT_RUN */
-    uint64_t id;     /* of the job; SORT_NEXT_RUN: of the execution that is ahead */
-};
-
-struct sorted_job {
-    struct job_rec job;   /* spec, no payload, no trail */
-    struct exec_rec exec; /* SORT_NEXT_RUN: the one that waits for its moment; no trail */
-    struct sort_place place;
-};
-
-struct sorted_page {
-    struct sorted_job *jobs;
-    size_t count;
-    bool more;              /* there may be, behind … */
-    struct sort_place last; /* … the last place that was looked at */
 };
 
 struct exec_page {

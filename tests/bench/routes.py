@@ -27,6 +27,7 @@ PLANNED, WAITING = 10000, 1000
 
 # Routes that are not asked, and why.
 EXCEPTED = {
+    "/api/v1/workers/{worker_id}": "no worker is connected; what it runs is in memory",
     "/api/v1/events": "a stream without an end",
     "/api/v1/executions/{execution_id}/fence": "asks the turn, for a lease that is held",
     "/api/v1/workers/{worker_id}/checkpoints/{execution_id}": "for the worker that has the lease",
@@ -219,7 +220,7 @@ def paths(client):
     operation = first("/operations", "operations", "operation_id")
     yield "/operations/{operation_id}", f"/operations/{operation}"
     for path in ("/calendars", "/alerts", "/submissions/rejected", "/breakers", "/operations", "/me", "/cluster",
-                 "/stats", "/workers", "/openapi.json"):
+                 "/settings", "/diagnostics", "/stats", "/workers", "/openapi.json"):
         yield path, path
 
 
