@@ -62,6 +62,7 @@ static struct str query_of(const struct list_args *args, struct arena *arena)
     FILTER_PARAMS(ADD_PARAM)
     api_add_param(&query, "from", args->from);
     api_add_param(&query, "until", args->until);
+    api_add_param(&query, "sort", args->sort);
     return arena_str(arena, buf_str(&query));
 }
 

@@ -31,6 +31,7 @@ struct list_args {
     FILTER_PARAMS(LIST_PARAM)
     const char *from;
     const char *until;
+    const char *sort; /* of jobs */
     int64_t limit;
     bool all;
 };

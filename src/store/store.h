@@ -21,6 +21,7 @@
 #include "job/partition.h"
 #include "job/record/filter.h"
 #include "job/record/question.h"
+#include "store/sorted.h"
 
 /* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
  * An epoch grows with every owner; 0 for what is not ours. */
@@ -335,6 +336,11 @@ struct reader_ops {
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                      struct exec_page *ret_page, struct err *);
+    /* At most max jobs behind a place, by an index that is in that order (SORT_NEWEST is not one of
+     * these): all that have a name, or the job of each execution that waits for its moment
+     * (scheduled, retrying), so that a job may be there twice. No filter is asked. */
+    enum rc (*sorted)(struct reader *, enum job_sort, const struct sort_place *after, size_t max,
+                      struct arena *, struct sorted_page *ret_page, struct err *);
     /* Facts about many at once, in the order of the ids; the id of an answer is 0 where there is
      * none. Jobs come without their documents, … */
     enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,
@@ -396,6 +402,12 @@ enum rc store_list_jobs(struct reader *reader, const struct filter *filter, cons
 enum rc store_list_execs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct exec_page *ret_page,
                          struct err *err);
+/* Jobs that fit in another order, behind a place (store_sorted.c). By name all of them: those
+ * without one come last. By the next run those that have one ahead, once each. A page may end
+ * early, as above. */
+enum rc store_list_sorted(struct reader *reader, enum job_sort sort, const struct filter *filter,
+                          const struct sort_place *after, size_t limit, struct arena *arena,
+                          struct sorted_page *ret_page, struct err *err);
 
 /* ---- output of commands, and what they leave for their next attempt */
 

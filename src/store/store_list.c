@@ -8,7 +8,7 @@ enum {
     CHUNK_ROWS = 256,                    /* are read at a time … */
     CHUNKS_BYTES_MAX = 1 << 24,          /* … until those that were read take so much memory */
     CHUNKS_SCAN_MAX = LIST_SCAN_MAX / 2, /* as many rows, whose texts travel here, … */
-    LOOK_SCAN_MAX = LIST_SCAN_MAX / 5,   /* … or fewer when another row has to be read for each */
+    LOOK_SCAN_MAX = LIST_SPARSE_MAX,     /* … or fewer when another row has to be read for each */
 };
 
 enum rc store_read_runs(struct reader *reader, const uint64_t *job_ids, size_t count,

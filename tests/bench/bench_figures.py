@@ -25,6 +25,7 @@ import cluster
 import peers
 import postgres
 import rig
+import routes
 
 RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 ONLY = set(filter(None, os.environ.get("BENCH_ONLY", "").split(",")))
@@ -116,6 +117,7 @@ def measure_cluster():
 
 
 def measure_history():
+    routes.measure_sqlite(10 * MILLION, record, say)
     postgres.measure_history(10 * MILLION, bench, record, say)
 
 

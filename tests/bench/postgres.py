@@ -5,9 +5,9 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 
 import rig
+import routes
 
 HERE = pathlib.Path(__file__).parent
 LIFE_JOBS = 200000
@@ -144,66 +144,20 @@ def compare(ours, name, times, record, theirs):
 # ---- a past of ten million executions
 
 
-def history_calls(server, connection):
-    """Every list and report there is, with filters that fit much, little and nothing."""
-    def items(path):
-        return server.call(connection, "GET", path)[path.split("?")[0].strip("/").replace("-", "_")]
-
-    job = items("/jobs?name=cron-7&limit=1")[0]["job_id"]
-    once = items("/jobs?limit=1")[0]["job_id"]
-    letter = items("/dead-letters?limit=1")[0]["execution_id"]
-    yield from ("/jobs", "/jobs?status=failed", "/jobs?status=cancelled", "/jobs?queue=nowhere",
-                "/jobs?owner=nobody", "/jobs?tag=env:none", "/jobs?team=team-3", "/jobs?name=name-77",
-                "/jobs?count=true", "/jobs?created_after=2020-01-01T00:00:00Z&status=paused",
-                "/jobs?phase=running", "/jobs?phase=scheduled&phase=waiting", "/jobs?name=name-7*",
-                "/jobs?name=n*", "/jobs?name=*77*", "/jobs?name=x*", "/jobs?status=failed&status=cancelled",
-                "/jobs?tag=env:none&tag=a:b", "/jobs?finished_after=2999-01-01T00:00:00Z",
-                "/executions?name=cron-7", "/executions?name=cron-*", "/executions?owner=nobody",
-                "/executions?team=team-3", "/executions?class=timeout", "/executions?fingerprint=0123456789ab",
-                "/executions?worker=wrk_0000000000001", "/executions?status=failed&status=timeout",
-                "/executions?queue=nowhere&queue=elsewhere", "/executions?started_after=2999-01-01T00:00:00Z",
-                "/executions?finished_after=2999-01-01T00:00:00Z",
-                "/executions", "/executions?status=failed", "/executions?status=cancelled",
-                "/executions?status=running", "/executions?queue=nowhere", "/executions?count=true",
-                f"/executions?job={job}", f"/jobs/{job}/executions?status=failed",
-                f"/jobs/{once}/executions", f"/jobs/{job}", f"/jobs/{once}", f"/jobs/{once}/explain",
-                f"/executions/{letter}", f"/executions/{letter}/explain", f"/jobs/{job}/sla-events",
-                f"/jobs/{job}/sla-compliance", "/dead-letters", "/dead-letters?queue=nowhere",
-                "/dead-letters/fingerprints", f"/dead-letters/{letter}", "/failures", "/successes",
-                "/queues/default/failures", "/owners/owner-1/successes", "/success-rates?by=queue",
-                "/success-rates?by=owner", "/alerts", "/queues", "/teams", "/stats", "/workers")
-    for path in ("/jobs", "/executions"):  # and deep in the past
-        path += "?created_before=" + long_ago()
-        yield path
-        yield f"{path}&cursor=" + server.call(connection, "GET", path)["next_cursor"]
-
-
-def long_ago():
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 10 * 86400))
-
-
 def measure_history(rows, bench, record, say):
-    """Lists, reports and starts beside so many rows of history."""
+    """Every GET route and starts beside so many rows of history."""
     with server() as url:
         psql(url + "/postgres", "CREATE DATABASE past")
         store = url + "/past"
         subprocess.run([rig.BELFRY, "migrate", "--store", store], check=True,
                        stdout=subprocess.DEVNULL)
-        say(f"{rows} rows of history")
+        say(f"PostgreSQL: {rows} rows of history")
         subprocess.run(["psql", "-Xq", "-v", f"rows={rows}", "-v", "days=20", "-f",
                         HERE / "history.sql", store], check=True)
         with rig.temp_dir() as folder, rig.Server(folder, "--no-worker", "--store", store) as s:
-            connection, slowest = s.connect(), (0, "")
-            for path in history_calls(s, connection):
-                took = []
-                for _ in range(3):
-                    begun = time.monotonic()
-                    s.call(connection, "GET", path)
-                    took.append((time.monotonic() - begun) * 1000)
-                slowest = max(slowest, (max(took), path))
-                record(f"    {path}", max(took), "ms", 1)
-            record("ten million rows of history: slowest call", slowest[0], "ms", 1, at_most=200)
-            say(f"slowest: {slowest[1]}")
+            client = routes.Client(f"http://127.0.0.1:{s.port}", s.key())
+            routes.add_present(client)
+            routes.record_all("PostgreSQL", routes.measure(client), record)
         psql(store, "DELETE FROM belfry.api_key")  # whose owner is gone; the next server makes some
         empty = bench("latency", "--store", url + "/postgres")["latency"]
         full = bench("latency", "--store", store, "--here")["latency"]

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from belfry import BELFRY, Server, main, tests_of
+from cluster import Cluster, Postgres
 from protocol import API, Worker, call, expect, names, submit
 
 server = Server("--no-worker")
@@ -304,6 +305,43 @@ def test_an_estimate_is_near_what_happens():
         paused = expect(201, own, "POST", "/jobs", document)
         assert paused["estimated_start_time"] is None, paused
         assert paused["estimated_start_reason"] == "queue_paused", paused
+
+
+def estimated(of, on=None):
+    """(estimated_start_time, estimated_start_reason) as GET /jobs/{id} has them when they are named."""
+    told = expect(200, on or server, "GET", f"/jobs/{of}?fields=estimated_start_time,estimated_start_reason")
+    assert list(told) == ["estimated_start_time", "estimated_start_reason"], told
+    return tuple(told.values())
+
+
+def test_a_job_says_when_it_is_likely_to_start():
+    queue, worker = own_queue(handlers=["estimated"])
+    base = next(names)
+    later, _ = submit(server, queue=queue, schedule={"at": "2100-01-01T00:00:00Z"}, name=base)
+    job, _ = submit(server, queue=queue, handler="estimated")
+    nobody, _ = submit(server, queue=base, handler="estimated")
+    assert estimated(later) == estimated(f"by-name/{base}") == ("2100-01-01T00:00:00.000Z", None)
+    assert estimated(nobody) == (None, "no_worker")
+    assert "\nstarts " in server.cli("show", later).stdout
+    assert "not known: no_worker" in server.cli("show", nobody).stdout
+    expect(200, server, "POST", f"/jobs/{nobody}/pause")
+    assert estimated(nobody) == (None, "job_paused")
+    lease = worker.take()[0]
+    assert estimated(job) == (None, "started")
+    assert "\nstarts " not in server.cli("show", job).stdout
+    worker.finish(lease)
+    assert estimated(job) == (None, "finished")
+    assert "estimated_start_time" not in expect(200, server, "GET", f"/jobs/{later}")
+    assert "not in lists" in call(server, "GET", API + "/jobs?fields=estimated_start_time").json["detail"]
+    assert call(server, "GET", API + "/jobs/job_0000000000001?fields=estimated_start_time").status == 404
+
+
+def test_every_server_says_when_a_job_is_likely_to_start():
+    with Postgres() as postgres, Cluster(postgres, 3, "--no-worker") as nodes:
+        jobs = [submit(nodes[i % 3], schedule={"at": f"21{i:02}-01-01T00:00:00Z"})[0] for i in range(6)]
+        for node in nodes:
+            for i, job in enumerate(jobs):
+                assert estimated(job, node) == (f"21{i:02}-01-01T00:00:00.000Z", None)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    LIST_JOBS_OPTS LIST_LIMIT_OPTS,
+    LIST_JOBS_OPTS{"sort", 0, OPT_TEXT, "ORDER", LIST_AT(sort),
+                   "newest (the default), name, or next_run_at: those with a run ahead"},
+    LIST_LIMIT_OPTS,
     CLI_COMMON_OPTS,
 };
 
@@ -21,8 +23,9 @@ static const struct view_field fields[] = {
 static const struct listing listing = {
     .opts =
         {"jobs", "[options]",
-         "Lists jobs, the newest first. The status of a job is active, paused, completed,\n"
-         "failed or cancelled; its phase says more: running, retrying, blocked, waiting, scheduled.\n"
+         "Lists jobs, the newest first or in another order (--sort). The status of a job is active,\n"
+         "paused, completed, failed or cancelled; its phase says more: running, retrying, blocked,\n"
+         "waiting, scheduled.\n"
          "A name may have a * for any text: --name 'nightly-*'.",
          table, COUNT_OF(table)},
     .path = "/jobs",

@@ -19,6 +19,10 @@ static const struct opts opts = {"show", "ID [options]",
         {.title = label}, kind, key                                                                \
     }
 
+/* One of the two: a moment, or why nobody can say. */
+#define STARTS_LINES                                                                               \
+    LINE("starts", VIEW_WHEN, "estimated_start_time"), LINE("starts", VIEW_TEXT, "starts_unknown")
+
 static const struct view_field job_lines[] = {
     LINE("job", VIEW_TEXT, "job_id"),
     LINE("name", VIEW_TEXT, "name"),
@@ -26,6 +30,7 @@ static const struct view_field job_lines[] = {
     LINE("status", VIEW_STATUS, "status"),
     LINE("phase", VIEW_TEXT, "phase"),
     LINE("why", VIEW_TEXT, "why"),
+    STARTS_LINES,
     LINE("runs", VIEW_WORK, ""),
     LINE("schedule", VIEW_TEXT, "schedule_text"),
     LINE("next run", VIEW_WHEN, "next_run_at"),
@@ -63,6 +68,7 @@ static const struct view_field execution_lines[] = {
     LINE("retry of", VIEW_TEXT, "retry_of"),
     LINE("status", VIEW_STATUS, "status"),
     LINE("why", VIEW_TEXT, "why"),
+    STARTS_LINES,
     LINE("queue", VIEW_TEXT, "queue"),
     LINE("priority", VIEW_TEXT, "priority"),
     LINE("worker", VIEW_TEXT, "worker_id"),
@@ -264,7 +270,20 @@ static bool is_held_back(const struct json *blockers)
            !str_eq(api_text(&blockers->items[0], STR("kind")), STR("scheduled"));
 }
 
-/* Why it waits, as one more member. Without an answer the rest is shown all the same. */
+/* When it is likely to start. Nothing while it runs or is over, which the status says. */
+static void put_start(struct cli *cli, struct json_writer *w, const struct json *explanation)
+{
+    struct str at = api_text(explanation, STR("estimated_start_time"));
+    struct str reason = api_text(explanation, STR("estimated_start_reason"));
+    if (at.len > 0)
+        json_put_str(w, "estimated_start_time", at);
+    else if (reason.len > 0 && !str_eq(reason, STR("started")) && !str_eq(reason, STR("finished")))
+        json_put_str(w, "starts_unknown",
+                     arena_printf(&cli->arena, "not known: %.*s", STR_ARG(reason)));
+}
+
+/* Why it waits and until when, as more members. Without an answer the rest is shown all the
+ * same. */
 static void add_why(struct cli *cli, const struct cli_target *target, struct json *thing)
 {
     const struct json *finished = json_get(thing, STR("finished_at"));
@@ -273,13 +292,13 @@ static void add_why(struct cli *cli, const struct cli_target *target, struct jso
     if (finished == NULL || finished->kind != JSON_NULL ||
         api_explain(cli, target, &answer, &ignored) != RC_OK)
         return;
-    if (!is_held_back(json_get(&answer, STR("blockers"))))
-        return;
     CLEANUP(buf_free) struct buf text = BUF(thing->raw.len + WHY_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&text);
     struct json both;
     json_open(&w);
-    json_put_str(&w, "why", api_text(&answer, STR("summary")));
+    if (is_held_back(json_get(&answer, STR("blockers"))))
+        json_put_str(&w, "why", api_text(&answer, STR("summary")));
+    put_start(cli, &w, &answer);
     json_raw_members(&w, thing->raw);
     json_close(&w);
     if (!text.overflow && json_parse_by(&json_from_server, arena_str(&cli->arena, buf_str(&text)),

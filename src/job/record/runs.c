@@ -21,6 +21,15 @@ const struct exec_rec *runs_ahead(const struct exec_rec *execs, size_t count)
     return NULL;
 }
 
+const struct exec_rec *runs_next(enum job_state state, bool recurs, const struct exec_rec *execs,
+                                 size_t count)
+{
+    if (state == JOB_PAUSED)
+        return NULL; /* when it runs next, nobody knows until it is resumed */
+    const struct exec_rec *ahead = runs_ahead(execs, count);
+    return ahead != NULL || recurs ? ahead : runs_current(execs, count);
+}
+
 enum phase runs_phase(enum job_state state, const struct exec_rec *execs, size_t count)
 {
     const struct exec_rec *current = runs_current(execs, count);

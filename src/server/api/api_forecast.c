@@ -1,9 +1,9 @@
 /* api_forecast.c - how many runs will become due, and when: what schedules and calendars say.
  *
- * A job with a run ahead has an execution for it, `scheduled`: so the forecast reads those, not
- * all jobs that there are, and goes on from each by its job's schedule. A calendar is asked about
- * the moment at which a run would become due. An answer is kept for a minute, and what it costs
- * is bounded: one that stopped early says so. */
+ * A job with a run ahead has an execution for it, `scheduled`: so the forecast reads those by
+ * their moments, not all jobs that there are, and goes on from each by its job's schedule. A
+ * calendar is asked about the moment at which a run would become due. An answer is kept for a
+ * minute, and what it costs is bounded: one that stopped early says so. */
 #include "base/vec.h"
 #include "base/when.h"
 #include "loop/clock.h"
@@ -134,44 +134,50 @@ static void walk(struct forecast *f, const struct exec_rec *x, const struct sche
 
 /* One that cannot be read is left out, as the engine leaves it out. */
 static void add_run(struct request *r, struct reader *reader, struct forecast *f,
-                    const struct exec_rec *x)
+                    const struct sorted_job *run)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct almanac_use uses[SPEC_CALENDARS_MAX];
     struct schedule schedule;
-    struct job_rec job;
     struct spec spec;
     struct rules rules;
-    if (reader->ops->job(reader, x->job_id, &scratch, &job, NULL) != RC_OK ||
-        job.state != JOB_ACTIVE || spec_read(job.spec, &scratch, &spec, NULL) != RC_OK ||
+    if (run->job.state != JOB_ACTIVE || spec_read(run->job.spec, &scratch, &spec, NULL) != RC_OK ||
         rules_make(r->server->zones, &spec, &scratch, &rules, NULL) != RC_OK)
         return;
     f->runs++;
     read_uses(r, reader, f, &rules, uses);
     if (rules.schedule == NULL) {
-        walk(f, x, NULL, uses, rules.calendar_count);
+        walk(f, &run->exec, NULL, uses, rules.calendar_count);
         return;
     }
     schedule = *rules.schedule;
-    schedule.stagger_ms = schedule_stagger_ms(job.id, rules.stagger_ms);
-    walk(f, x, &schedule, uses, rules.calendar_count);
+    schedule.stagger_ms = schedule_stagger_ms(run->job.id, rules.stagger_ms);
+    walk(f, &run->exec, &schedule, uses, rules.calendar_count);
 }
 
+/* A retry that waits is a run that has begun. */
+static bool is_asked_for(const struct forecast *f, const struct exec_rec *x)
+{
+    return x->state == EXEC_SCHEDULED && (f->queue.len == 0 || str_eq(f->queue, x->queue));
+}
+
+/* In the order in which they become due. Behind the first one that does so too late there is none:
+ * of a job that recurs the run ahead is the first of all that are to come. */
 static enum rc add_runs(struct request *r, struct reader *reader, struct forecast *f)
 {
-    struct filter filter = {
-        .states = FILTER_STATE(EXEC_SCHEDULED), .unfinished = true, .queue = f->queue};
-    struct page page = {.limit = PAGE_LEN};
-    for (size_t seen = 0; !f->truncated; seen += PAGE_LEN) {
-        CLEANUP(arena_free) struct arena scratch = {0};
-        struct exec_page found;
-        TRY(reader->ops->execs(reader, &filter, &page, &scratch, &found, &r->err));
-        for (size_t i = 0; i < found.count && !f->truncated; i++)
-            add_run(r, reader, f, &found.execs[i]);
-        page.before = found.next;
-        if (found.next == 0)
-            return RC_OK;
-        f->truncated |= seen + PAGE_LEN >= RUNS_MAX;
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct sorted_page page = {.more = true};
+    for (size_t seen = 0; page.more && !f->truncated; seen += PAGE_LEN) {
+        struct sort_place after = page.last;
+        arena_reset(&scratch);
+        TRY(reader->ops->sorted(reader, SORT_NEXT_RUN, &after, PAGE_LEN, &scratch, &page, &r->err));
+        for (size_t i = 0; i < page.count && !f->truncated; i++) {
+            if (page.jobs[i].place.due_ms >= f->until_ms)
+                return RC_OK;
+            if (is_asked_for(f, &page.jobs[i].exec))
+                add_run(r, reader, f, &page.jobs[i]);
+        }
+        f->truncated |= page.more && seen + PAGE_LEN >= RUNS_MAX;
     }
     return RC_OK;
 }

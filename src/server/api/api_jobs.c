@@ -241,16 +241,29 @@ static void look_job(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     view.waits = &waits;
+    if (r->shown.estimate)
+        view.estimate = &r->cmd.reply.explanation->estimate;
     r->version = job.version;
     struct json_writer w = JSON_WRITER(&r->body);
     job_print(&w, &job, &view);
     shown_keep(r, 0);
 }
 
+static void look_estimated(struct request *r)
+{
+    request_to_query(r, look_job);
+}
+
+/* Any server reads a job. When it is likely to start the engine of its owner alone can say, which
+ * costs a turn a question, and the store up to three: so it is asked only when that is named. */
 void api_job(struct request *r)
 {
-    if (shown_read_alone(r, &job_members) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+    if (!shown_read_alone(r, &job_members) || !request_path_id(r, ID_JOB, &r->cmd.target.id))
+        return;
+    if (!r->shown.estimate)
         request_to_query(r, look_job);
+    else if (!forward_to_owner(r, r->cmd.target.id))
+        request_to_turn_as(r, CMD_EXPLAIN_JOB, look_estimated);
 }
 
 static void answer_deleted(struct request *r)

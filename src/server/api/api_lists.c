@@ -1,4 +1,4 @@
-/* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
+/* api_lists.c - pages of jobs and executions: filters, orders, cursors, totals. */
 #include "base/vec.h"
 #include "base/when.h"
 #include "loop/clock.h"
@@ -10,9 +10,15 @@
 #include "wire/message/sla_json.h"
 #include "wire/message/spec_json.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { CURSOR_LEN = 2 * ID_DIGITS };
+/* Of an order other than the newest first it has a text behind that: a name in hexadecimal digits,
+ * or a moment as ids are written. */
+enum { CURSOR_LEN = 2 * ID_DIGITS, CURSOR_MAX = CURSOR_LEN + 2 * SPEC_NAME_MAX };
+
+static const struct words sort_words =
+    WORDS([SORT_NEWEST] = "newest", [SORT_NAME] = "name", [SORT_NEXT_RUN] = "next_run_at");
 
 struct list_kind {
     const char *key; /* of the array in the answer */
@@ -104,14 +110,134 @@ static bool parse_cursor(struct str text, uint64_t hash, uint64_t *ret_before)
            id_parse(str_from(text, ID_DIGITS), "", &belongs, NULL) == RC_OK && belongs == hash;
 }
 
+/* ---- the same in other orders */
+
+/* Of the place, too: a cursor that was changed belongs to no list. */
+static uint64_t place_hash(const struct request *r, const struct sort_place *place)
+{
+    struct str text = arena_printf(r->arena, "%d %" PRIx64 " %" PRIx64 " %" PRId64 " %.*s",
+                                   (int)r->list.sort, cursor_hash(r->own, &r->list.filter),
+                                   place->id, place->due_ms, STR_ARG(place->name));
+    return str_hash(text) >> 1;
+}
+
+static struct str hex_of(struct str bytes, struct arena *arena)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_bytes(arena, 2 * bytes.len);
+    for (size_t i = 0; i < bytes.len; i++) {
+        text[2 * i] = digits[(unsigned char)bytes.ptr[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)bytes.ptr[i] & 15];
+    }
+    return str_of(text, 2 * bytes.len);
+}
+
+/* The value of a digit that hex_of wrote; -1: it is none. */
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A name goes to the store, so it has to be one. */
+static bool parse_name(struct str hex, struct arena *arena, struct str *ret_name)
+{
+    char *name = arena_bytes(arena, hex.len / 2);
+    if (hex.len % 2 != 0)
+        return false;
+    for (size_t i = 0; i < hex.len; i += 2) {
+        int high = hex_value(hex.ptr[i]);
+        int low = hex_value(hex.ptr[i + 1]);
+        if (high < 0 || low < 0 || (high == 0 && low == 0))
+            return false;
+        name[i / 2] = (char)(high << 4 | low);
+    }
+    *ret_name = str_of(name, hex.len / 2);
+    return str_is_utf8(*ret_name);
+}
+
+static bool parse_place(const struct request *r, struct str text, struct sort_place *ret_place)
+{
+    struct sort_place place = {0};
+    struct str key = str_from(text, text.len < CURSOR_LEN ? text.len : CURSOR_LEN);
+    uint64_t belongs;
+    uint64_t due_ms = 0;
+    if (text.len < CURSOR_LEN || text.len > CURSOR_MAX ||
+        id_parse(str_of(text.ptr, ID_DIGITS), "", &place.id, NULL) != RC_OK ||
+        id_parse(str_of(text.ptr + ID_DIGITS, ID_DIGITS), "", &belongs, NULL) != RC_OK)
+        return false;
+    if (r->list.sort == SORT_NAME && !parse_name(key, r->arena, &place.name))
+        return false;
+    if (r->list.sort == SORT_NEXT_RUN && id_parse(key, "", &due_ms, NULL) != RC_OK)
+        return false;
+    if (place.id == 0 || place.id > INT64_MAX || due_ms > WHEN_MAX_MS)
+        return false;
+    place.due_ms = (int64_t)due_ms;
+    *ret_place = place;
+    return belongs == place_hash(r, &place);
+}
+
+static void put_place(const struct request *r, struct json_writer *w)
+{
+    const struct sort_place *place = &r->list.behind;
+    struct str key = r->list.sort == SORT_NAME
+                         ? hex_of(place->name, r->arena)
+                         : str_of(ID_TEXT("", (uint64_t)place->due_ms), ID_DIGITS);
+    char text[2][ID_TEXT_MAX];
+    struct str cursor =
+        arena_printf(r->arena, "%.*s%.*s%.*s", STR_ARG(id_format(text[0], "", place->id)),
+                     STR_ARG(id_format(text[1], "", place_hash(r, place))), STR_ARG(key));
+    json_put_str(w, "next_cursor", cursor);
+}
+
+static void read_sort(struct request *r, struct field_errors *errors)
+{
+    struct str text;
+    unsigned sort = SORT_NEWEST;
+    if (!http_request_param(r->http, STR("sort"), &text))
+        return;
+    if (!words_parse(&sort_words, text, &sort))
+        field_error(errors, r->arena, STR("sort"), "must be one of %.*s",
+                    STR_ARG(words_text(&sort_words, r->arena)));
+    r->list.sort = (enum job_sort)sort;
+}
+
+/* Behind the filter and the page: what an order cannot be combined with. */
+static void check_sort(struct request *r, struct field_errors *errors)
+{
+    uint32_t states = filter_states(&r->list.filter, FILTER_OF_JOBS);
+    uint32_t phases = r->list.filter.phases;
+    if (r->list.sort != SORT_NEXT_RUN)
+        return;
+    if ((states & FILTER_STATE(JOB_ACTIVE)) == 0 || phases == 1u << PHASE_ACTIVE)
+        field_error(
+            errors, r->arena, STR("sort"),
+            "next_run_at lists jobs that have a run ahead, and none with this status, phase "
+            "or end has one: leave that filter out, or sort by newest or name");
+    if (r->list.want_total)
+        field_error(errors, r->arena, STR("count"),
+                    "cannot be combined with sort=next_run_at: jobs that have no run ahead are "
+                    "counted, and not in the list; leave one of the two out");
+}
+
+/* ---- pages */
+
+static bool read_cursor(struct request *r, const struct list_kind *kind, struct str text)
+{
+    if (r->list.sort != SORT_NEWEST)
+        return parse_place(r, text, &r->list.behind);
+    return parse_cursor(text, cursor_hash(kind, &r->list.filter), &r->list.page.before);
+}
+
 static void read_page(struct request *r, const struct list_kind *kind, struct field_errors *errors)
 {
     struct str text;
     request_page(r, errors);
-    if (http_request_param(r->http, STR("cursor"), &text) &&
-        !parse_cursor(text, cursor_hash(kind, &r->list.filter), &r->list.page.before))
+    if (http_request_param(r->http, STR("cursor"), &text) && !read_cursor(r, kind, text))
         field_error(errors, r->arena, STR("cursor"),
-                    "is not a next_cursor of a list with these filters");
+                    "is not a next_cursor of a list with these filters and this sort: ask for the "
+                    "first page again, without cursor");
 }
 
 /* ---- totals, from the engine's counters */
@@ -183,6 +309,10 @@ static void put_cursor(const struct request *r, struct json_writer *w, uint64_t 
         json_put_null(w, "next_cursor");
         return;
     }
+    if (r->list.sort != SORT_NEWEST) {
+        put_place(r, w);
+        return;
+    }
     id_format(cursor, "", next);
     id_format(cursor + ID_DIGITS, "", cursor_hash(r->own, &r->list.filter));
     json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
@@ -209,11 +339,34 @@ static void look_list(struct request *r, struct reader *reader)
     json_close(&w);
 }
 
+/* The page, in the order that was asked for; where the next one goes on stands in r->list.behind,
+ * and ret_page->next is not 0 where there is one. */
+static enum rc read_sorted(struct request *r, struct reader *reader, struct job_page *ret_page)
+{
+    struct list_call *list = &r->list;
+    struct sorted_page page;
+    TRY(store_list_sorted(reader, list->sort, &list->filter, &list->behind, list->page.limit,
+                          r->arena, &page, &r->err));
+    struct job_rec *jobs = ARENA_ARRAY(r->arena, struct job_rec, page.count + 1);
+    for (size_t i = 0; i < page.count; i++)
+        jobs[i] = page.jobs[i].job;
+    list->behind = page.last;
+    *ret_page = (struct job_page){jobs, page.count, page.more ? page.last.id : 0};
+    return RC_OK;
+}
+
+static enum rc read_jobs(struct request *r, struct reader *reader, struct job_page *ret_page)
+{
+    if (r->list.sort != SORT_NEWEST)
+        return read_sorted(r, reader, ret_page);
+    return store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, ret_page, &r->err);
+}
+
 static enum rc print_jobs(struct request *r, struct reader *reader, struct json_writer *w,
                           uint64_t *ret_next)
 {
     struct job_page page;
-    TRY(store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, &page, &r->err));
+    TRY(read_jobs(r, reader, &page));
     struct job_view *views = ARENA_ARRAY(r->arena, struct job_view, page.count + 1);
     for (size_t i = 0; i < page.count; i++)
         views[i] = (struct job_view){.phase = job_phase(page.jobs[i].state, EXEC_NONE, false)};
@@ -300,7 +453,11 @@ static enum rc print_sla_events(struct request *r, struct reader *reader, struct
 
 static const char *const job_params[] = {JOB_FIELDS(FIELD_OF_JOBS)
                                              FILTER_PARAMS(FILTER_OF_JOBS_ROW) "limit",
-                                         "cursor", "count", "fields", NULL};
+                                         "cursor",
+                                         "count",
+                                         "fields",
+                                         "sort",
+                                         NULL};
 static const char *const exec_params[] = {JOB_FIELDS(FIELD_OF_EXECS)
                                               FILTER_PARAMS(FILTER_OF_EXECS_ROW) "limit",
                                           "cursor", "count", "fields", NULL};
@@ -330,15 +487,17 @@ static void list_things(struct request *r, struct list_kind *kind)
     struct field_errors errors = {0};
     if (!request_params_repeat(r, kind->params, list_repeats))
         return;
+    r->own = kind;
     read_filter(r, kind, &errors);
+    read_sort(r, &errors);
     read_page(r, kind, &errors);
+    check_sort(r, &errors);
     if (kind->members != NULL)
         shown_read(r, kind->members, true, &errors);
     if (errors.count > 0) {
         request_fail_fields(r, &errors);
         return;
     }
-    r->own = kind;
     if (r->list.want_total && r->server->membership != NULL)
         request_to_query(r, count_and_look);
     else if (r->list.want_total)

@@ -42,17 +42,13 @@ static bool may_have_runs(const struct job_rec *job, bool recurs)
 static void view_unfinished(struct job_view *view, const struct job_rec *job, bool recurs,
                             const struct exec_page *runs)
 {
-    const struct exec_rec *ahead = runs_ahead(runs->execs, runs->count);
+    const struct exec_rec *next = runs_next(job->state, recurs, runs->execs, runs->count);
     view->current = view->last = runs_current(runs->execs, runs->count);
     view->phase = runs_phase(job->state, runs->execs, runs->count);
     if (!recurs && view->current == NULL) /* of one that runs once, also what lies ahead */
-        view->current = view->last = ahead;
-    if (job->state == JOB_PAUSED)
-        return; /* when it runs next, nobody knows until it is resumed */
-    if (ahead != NULL)
-        view->next_run_ms = ahead->due_ms;
-    else if (!recurs && view->current != NULL)
-        view->next_run_ms = view->current->due_ms;
+        view->current = view->last = runs_ahead(runs->execs, runs->count);
+    if (next != NULL)
+        view->next_run_ms = next->due_ms;
 }
 
 static enum rc read_unfinished(struct reader *reader, const struct job_rec *jobs,

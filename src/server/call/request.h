@@ -45,6 +45,8 @@ enum { REQUEST_ID_MAX = 24 };
 struct list_call {
     struct filter filter;
     struct page page;
+    enum job_sort sort;       /* of jobs; other than the newest first, … */
+    struct sort_place behind; /* … this instead of page.before */
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;
@@ -56,7 +58,8 @@ struct shown_call {
     const struct str *keys; /* NULL: all that are usual */
     size_t count;
     bool reads_apart; /* something beside the records has to be read */
-    bool outcomes;    /* last_outcomes is among them */
+    bool outcomes;    /* last_outcomes is among them, … */
+    bool estimate;    /* … or when it is likely to start */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */

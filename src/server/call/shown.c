@@ -17,13 +17,14 @@ static void add_name(struct request *r, const struct shown_members *members, boo
     if (member == NULL) {
         field_error(errors, r->arena, STR("fields"), "'%.*s' is not a field of %s",
                     STR_ARG(str_head(name, 64)), members->thing);
-    } else if (is_list && member->kept == SHOWN_OF_ONE) {
+    } else if (is_list && (member->kept == SHOWN_OF_ONE || member->kept == SHOWN_ASKED)) {
         field_error(errors, r->arena, STR("fields"), "'%.*s' is shown of one %s, not in lists",
                     STR_ARG(name), members->thing);
     } else if (!is_there(&r->shown, member->name)) {
         keys[r->shown.count++] = member->name;
         r->shown.reads_apart |= member->kept == SHOWN_APART;
         r->shown.outcomes |= member->kept == SHOWN_NAMED;
+        r->shown.estimate |= member->kept == SHOWN_ASKED;
     }
 }
 

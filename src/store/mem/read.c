@@ -201,6 +201,83 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
     return RC_OK;
 }
 
+/* Their records are borrowed from the tables. */
+struct sorting {
+    VEC(struct sorted_job) jobs;
+};
+
+static int place_order(const struct sort_place *a, const struct sort_place *b)
+{
+    int names = str_cmp(a->name, b->name);
+    if (names != 0)
+        return names;
+    if (a->due_ms != b->due_ms)
+        return a->due_ms < b->due_ms ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int sorted_order(const void *a, const void *b)
+{
+    const struct sorted_job *left = a;
+    const struct sorted_job *right = b;
+    return place_order(&left->place, &right->place);
+}
+
+static void gather_named(const struct mem_store *m, const struct sort_place *after,
+                         struct arena *arena, struct sorting *found)
+{
+    MAP_EACH(&m->jobs, slot)
+    {
+        const struct job_rec *job = slot->value;
+        struct sort_place place = {.name = job->name, .id = job->id};
+        if (job->name.len > 0 && place_order(&place, after) > 0)
+            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){.job = *job, .place = place};
+    }
+}
+
+static void gather_ahead(const struct mem_store *m, const struct sort_place *after,
+                         struct arena *arena, struct sorting *found)
+{
+    MAP_EACH(&m->live, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        const struct job_rec *job = map_get(&m->jobs, exec->job_id);
+        struct sort_place place = {.due_ms = exec->due_ms, .id = exec->id};
+        bool waits = exec->state == EXEC_SCHEDULED || exec->state == EXEC_RETRYING;
+        if (waits && job != NULL && place_order(&place, after) > 0)
+            *VEC_PUSH(arena, &found->jobs) = (struct sorted_job){*job, *exec, place};
+    }
+}
+
+static enum rc list_sorted(struct reader *reader, enum job_sort sort,
+                           const struct sort_place *after, size_t max, struct arena *arena,
+                           struct sorted_page *ret_page, struct err *err)
+{
+    struct mem_store *m = mem_reader_store(reader);
+    struct sorting found = {0};
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    if (sort == SORT_NAME)
+        gather_named(m, after, arena, &found);
+    else
+        gather_ahead(m, after, arena, &found);
+    struct sorted_job *jobs = found.jobs.items;
+    size_t count = found.jobs.len < max ? found.jobs.len : max;
+    if (count > 0)
+        qsort(jobs, found.jobs.len, sizeof *jobs, sorted_order);
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].job = copy_job(arena, job_brief(&jobs[i].job));
+        if (sort == SORT_NEXT_RUN)
+            jobs[i].exec = copy_exec(arena, exec_brief(&jobs[i].exec));
+        jobs[i].place.name = sort == SORT_NAME ? jobs[i].job.name : (struct str){0};
+    }
+    pthread_mutex_unlock(&m->lock);
+    *ret_page = (struct sorted_page){.jobs = jobs, .count = count, .more = count == max};
+    if (count > 0)
+        ret_page->last = jobs[count - 1].place;
+    return RC_OK;
+}
+
 static size_t gather_execs(struct map *from, const struct filter *filter, const struct page *page,
                            const struct exec_rec **to)
 {
@@ -486,6 +563,7 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = list_jobs,
     .execs = list_execs,
+    .sorted = list_sorted,
     .heads = mem_read_heads,
     .standings = mem_read_standings,
     .newest_attempts = mem_read_newest_attempts,

@@ -174,6 +174,36 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
     return RC_OK;
 }
 
+/* ---- jobs in another order */
+
+enum rc postgres_list_sorted(struct reader *reader, enum job_sort sort,
+                             const struct sort_place *after, size_t max, struct arena *arena,
+                             struct sorted_page *ret_page, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, sort == SORT_NAME ? Q_LIST_BY_NAME : Q_LIST_BY_NEXT_RUN);
+    VEC(struct sorted_job) jobs = {0};
+    *ret_page = (struct sorted_page){0};
+    if (sort == SORT_NAME)
+        pg_text(use, after->name);
+    else
+        pg_i64(use, after->due_ms);
+    pg_u64(use, after->id);
+    pg_u64(use, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct sorted_job job;
+        struct row row = pg_row(use, i, arena);
+        if (row_sorted_job(&row, sort, &job))
+            *VEC_PUSH(arena, &jobs) = job;
+        ret_page->last = job.place;
+    }
+    ret_page->jobs = jobs.items;
+    ret_page->count = jobs.len;
+    ret_page->more = pg_rows(use) == max;
+    return RC_OK;
+}
+
 /* ---- executions: several places, one order */
 
 /* Where executions are. Those of a job are in two places of each table: the one that was made with

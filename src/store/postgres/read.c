@@ -440,6 +440,7 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = postgres_list_jobs,
     .execs = postgres_list_execs,
+    .sorted = postgres_list_sorted,
     .heads = read_heads,
     .standings = read_standings,
     .newest_attempts = read_newest_attempts,

@@ -147,6 +147,18 @@ bool row_job(struct row *row, struct job_rec *job)
     return row_makes_sense(row);
 }
 
+bool row_sorted_job(struct row *row, enum job_sort sort, struct sorted_job *job)
+{
+    *job = (struct sorted_job){0};
+    if (sort == SORT_NAME)
+        job->place.name = row_text(row);
+    else
+        job->place.due_ms = row_i64(row);
+    job->place.id = row_id(row);
+    bool makes_sense = sort == SORT_NAME || row_exec(row, &job->exec);
+    return row_job(row, &job->job) && makes_sense;
+}
+
 bool row_exec(struct row *row, struct exec_rec *exec)
 {
     *exec = (struct exec_rec){0};

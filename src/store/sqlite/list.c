@@ -174,6 +174,43 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
     return read_edge(&edge, &ret_page->next, err);
 }
 
+/* ---- jobs in another order */
+
+enum rc sqlite_list_sorted(struct reader *reader, enum job_sort sort,
+                           const struct sort_place *after, size_t max, struct arena *arena,
+                           struct sorted_page *ret_page, struct err *err)
+{
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
+    bool by_name = sort == SORT_NAME;
+    VEC(struct sorted_job) jobs = {0};
+    size_t seen = 0;
+    bool found;
+    *ret_page = (struct sorted_page){0};
+    TRY(sqlite_snapshot(reader, &db, err));
+    CLEANUP(stmt_end)
+    struct stmt stmt = db_stmt(db, by_name ? SQL_LIST_BY_NAME : SQL_LIST_BY_NEXT_RUN);
+    if (by_name)
+        stmt_text(&stmt, after->name);
+    else
+        stmt_i64(&stmt, after->due_ms);
+    stmt_u64(&stmt, after->id);
+    stmt_u64(&stmt, max);
+    for (;; seen++) {
+        struct sorted_job job;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = stmt_row(&stmt, arena);
+        if (row_sorted_job(&row, sort, &job))
+            *VEC_PUSH(arena, &jobs) = job;
+        ret_page->last = job.place;
+    }
+    ret_page->jobs = jobs.items;
+    ret_page->count = jobs.len;
+    ret_page->more = seen == max;
+    return RC_OK;
+}
+
 /* ---- executions: two tables, one order */
 
 /* by: the job or the state that the list is of. */
@@ -287,6 +324,8 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(read_drift(db, filter, &drift_ms, err));
     struct window w = window_of_execs(filter, page, drift_ms);
+    if (exec_list_of(filter) == EXEC_LIST_OF_JOB)
+        w.scan_max = LIST_SPARSE_MAX; /* rows lie apart, and no index tells how they ended */
     TRY(read_live(db, filter, &w, page->limit, arena, &stretches[0], err));
     TRY(read_history(db, filter, &w, page->limit, arena, &stretches[1], &count, err));
     *ret_page = stretch_merge(stretches, 1 + count, page->limit, arena);

@@ -390,6 +390,7 @@ static const struct reader_ops ops = {
     .calendars = read_calendars,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
+    .sorted = sqlite_list_sorted,
     .heads = sqlite_read_heads,
     .standings = sqlite_read_standings,
     .newest_attempts = sqlite_read_newest_attempts,

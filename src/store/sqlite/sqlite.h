@@ -133,6 +133,9 @@ void sqlite_snapshot_end(struct db **db);
 enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err);
+enum rc sqlite_list_sorted(struct reader *reader, enum job_sort sort,
+                           const struct sort_place *after, size_t max, struct arena *arena,
+                           struct sorted_page *ret_page, struct err *err);
 enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
                           const struct page *page, struct arena *arena, struct exec_page *ret_page,
                           struct err *err);

@@ -44,6 +44,7 @@ struct job_view {
     const struct last_run
         *last_run; /* the same with all there is to it. NULL: none, or not shown */
     const struct last_outcomes *outcomes; /* NULL: not asked for */
+    const struct estimate *estimate;      /* of its start. NULL: not asked for */
     const struct job_waits *waits;        /* NULL: none, or not shown */
     const struct warning *warnings;
     size_t warning_count;
@@ -72,6 +73,7 @@ enum shown_kept {
     SHOWN_APART,  /* in lists as well, but something else has to be read for it */
     SHOWN_OF_ONE, /* not in lists */
     SHOWN_NAMED,  /* only shown when it is named */
+    SHOWN_ASKED,  /* the same, and not in lists: the server that decides about the job is asked */
 };
 
 struct shown_member {

@@ -502,7 +502,8 @@ TEST(the_table_has_the_members_of_a_job, clear)
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_FAILED);
     struct last_outcomes outcomes = {&exec, 1};
-    struct job_view view = {.phase = PHASE_ACTIVE, .outcomes = &outcomes};
+    struct estimate estimate = {.at_ms = AT_MS};
+    struct job_view view = {.phase = PHASE_ACTIVE, .outcomes = &outcomes, .estimate = &estimate};
     job_print(&w, &job, &view);
     expect_members(&job_members, false);
     clear(NULL);
@@ -534,6 +535,23 @@ TEST(the_last_outcomes_are_shown_when_they_are_asked_for, clear)
     clear(NULL);
     job_print_short(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE});
     assert_absent("last_outcomes");
+}
+
+TEST(the_likely_start_is_shown_when_it_is_asked_for, clear)
+{
+    struct job_rec job = a_job();
+    struct estimate known = {.at_ms = AT_MS};
+    struct estimate unknown = {.reason = STR("no_worker")};
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_WAITING, .estimate = &known});
+    assert_raw("estimated_start_time", "\"" AT "\"");
+    assert_raw("estimated_start_reason", "null");
+    clear(NULL);
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_WAITING, .estimate = &unknown});
+    assert_raw("estimated_start_time", "null");
+    assert_raw("estimated_start_reason", "\"no_worker\"");
+    clear(NULL);
+    job_print(&w, &job, &(struct job_view){.phase = PHASE_WAITING});
+    assert_absent("estimated_start_time");
 }
 
 TEST_GROUP(NULL, release)

@@ -166,6 +166,27 @@ SELECT max(id) FROM (
     ({jobs_ended_in_state} LIMIT 1 OFFSET :scan_max::bigint - 1)) e
 HAVING count(*) > 0;
 
+-- name: list_by_name
+-- Jobs in the order of their names, behind a place. The comparison of pairs is one that the index knows.
+SELECT w.name, w.id, {job.listed}
+FROM (SELECT name, id FROM belfry.job
+    WHERE name IS NOT NULL AND (name, id) > ($1::text, $2::bigint)
+    ORDER BY name, id LIMIT $3::bigint) w
+JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
+{job.end}
+ORDER BY w.name, w.id;
+
+-- name: list_by_next_run
+-- The jobs of executions whose moment has not come, by that moment, behind a place.
+SELECT w.wait_ms, w.id, {exec.row.columns l}, {job.listed}
+FROM (SELECT wait_ms, id FROM belfry.live
+    WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint)
+    ORDER BY wait_ms, id LIMIT $3::bigint) w
+JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l ON true
+JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = l.job_id OFFSET 0) j ON true
+{job.end}
+ORDER BY w.wait_ms, w.id;
+
 -- name: list_live
 SELECT {exec.row.columns}
 FROM (SELECT * FROM belfry.live_rec WHERE {in_window} {window}) r

@@ -134,6 +134,27 @@ SELECT r.* FROM ({jobs_in_state}) {job.listed};
 -- name: edge_jobs_in_state
 SELECT id FROM ({jobs_in_state}) LIMIT 1 OFFSET :scan_max - 1;
 
+-- name: list_by_name
+-- Jobs in the order of their names, behind a place. In two parts, what is left of the name :after_name
+-- and what comes later, so that both start by the index: a comparison of pairs would walk through all
+-- jobs of that name for every page.
+SELECT w.name, w.id, r.* FROM (
+    SELECT name, id FROM job INDEXED BY job_name WHERE name = :after_name AND id > :after_id
+    UNION ALL
+    SELECT name, id FROM job INDEXED BY job_name WHERE name > :after_name
+    ORDER BY name, id LIMIT :max) w CROSS JOIN job_row r ON r.id = w.id;
+
+-- name: list_by_next_run
+-- The jobs of executions whose moment has not come, by that moment, behind a place; in two parts, too.
+SELECT w.due_ms, w.id, l.*, r.* FROM (
+    SELECT due_ms, id, job_id FROM live INDEXED BY live_due
+    WHERE state IN ({exec.waiting}) AND due_ms = :after_ms AND id > :after_id
+    UNION ALL
+    SELECT due_ms, id, job_id FROM live INDEXED BY live_due
+    WHERE state IN ({exec.waiting}) AND due_ms > :after_ms
+    ORDER BY due_ms, id LIMIT :max) w
+CROSS JOIN live_row l ON l.id = w.id CROSS JOIN job_row r ON r.id = w.job_id;
+
 -- name: list_live
 SELECT r.* FROM ({live_all} {window}) {live.listed};
 
