@@ -1,5 +1,6 @@
 /* filter_fits.c - what a filter means: the states, the facts that it asks for, the predicate. */
 #include "job/record/filter_inside.h"
+#include "job/record/record.h"
 #include "job/spec_scan.h"
 
 bool filter_has_line(struct str lines, struct str wanted)

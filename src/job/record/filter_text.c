@@ -145,6 +145,8 @@ uint64_t filter_hash(const struct filter *f, enum filter_of of)
 bool filter_is_empty(const struct filter *f)
 {
     CLEANUP(buf_free) struct buf text = BUF(FILTER_TEXT_MAX);
+    if (f->states != 0) /* which have their names by what the filter is of */
+        return false;
     filter_print(f, FILTER_OF_JOBS, &text);
-    return text.len == 0 && f->states == 0;
+    return text.len == 0;
 }
