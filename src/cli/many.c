@@ -1,5 +1,6 @@
 #include "cli/many.h"
 #include "cli/api.h"
+#include "job/filter_params.h"
 #include "loop/clock.h"
 
 #include <inttypes.h>
@@ -21,10 +22,21 @@ static int64_t number(const struct json *object, struct str key)
 
 /* ---- asking for it */
 
-/* Keys that lists know by other names, or that take several values. */
+enum repeats { ONCE, OR, AND };
+#define PARAM(name_, of, repeats_, ...) {.name = STR_INIT(#name_), .repeats = repeats_},
+static const struct {
+    struct str name;
+    enum repeats repeats;
+} params[] = {FILTER_PARAMS(PARAM)};
+
+/* Parameters that take several values; the server knows which of them the action takes. */
 static bool is_list(struct str key)
 {
-    return str_eq(key, STR("status")) || str_eq(key, STR("queue")) || str_eq(key, STR("tag"));
+    for (size_t i = 0; i < COUNT_OF(params); i++) {
+        if (str_eq(params[i].name, key))
+            return params[i].repeats != ONCE;
+    }
+    return str_eq(key, STR("queue"));
 }
 
 /* A key that comes again has several values: queue=a,queue=b. */
@@ -139,7 +151,8 @@ static void print_outcome(struct cli *cli, const struct json *operation)
 {
     const struct json *refusals = json_get(operation, STR("refusals"));
     int64_t refused = number(operation, STR("refused"));
-    if (refused > 0)
+    bool failed = str_eq(api_text(operation, STR("status")), STR("failed"));
+    if (refused > 0 || failed)
         cli->exit_code = CLI_FAILED;
     if (cli->format == CLI_JSON) {
         cli_print_line(operation->raw);
@@ -147,6 +160,9 @@ static void print_outcome(struct cli *cli, const struct json *operation)
     }
     cli_print_line(arena_printf(&cli->arena, "%" PRId64 " done, %" PRId64 " refused",
                                 number(operation, STR("done")), refused));
+    if (failed)
+        cli_print_line(arena_printf(&cli->arena, "it was given up: %.*s",
+                                    STR_ARG(api_text(operation, STR("last_refusal")))));
     for (size_t i = 0; refusals != NULL && i < refusals->count; i++) {
         struct str id = api_text(&refusals->items[i], STR("id"));
         struct str why = api_text(&refusals->items[i], STR("detail"));

@@ -313,11 +313,12 @@ struct reader_ops {
                              size_t max, struct arena *, struct letter_groups *ret_groups,
                              struct err *);
     /* What is unfinished, with ids above `after`, growing: at most max, or until the sink has
-     * enough. *ret_next: where to go on; 0 when this was the end. */
-    enum rc (*live)(struct reader *, uint64_t after, size_t max, live_sink *sink, void *arg,
-                    uint64_t *ret_next, struct err *);
-    /* The parts of an operation, by partition; with id 0 those of all operations, newest first.
-     * None when there is no such operation. */
+     * enough; jobs with their documents only if they are asked for. *ret_next: where to go on; 0
+     * when this was the end. */
+    enum rc (*live)(struct reader *, uint64_t after, size_t max, bool documents, live_sink *sink,
+                    void *arg, uint64_t *ret_next, struct err *);
+    /* The parts of an operation, by partition; with id 0 those of all operations, newest first,
+     * without their ids and refusals. None when there is no such operation. */
     enum rc (*operations)(struct reader *, uint64_t id, struct arena *,
                           struct operation_rec **ret_parts, size_t *ret_count, struct err *);
     /* Definitions of a job that was edited, newest first; with a version that one alone. */

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import actions
 import cluster
 import peers
 import postgres
@@ -114,6 +115,10 @@ def measure_postgres():
 
 def measure_cluster():
     cluster.measure(RUNS, bench, record, say)
+
+
+def measure_actions():
+    actions.measure(RUNS, record, say)
 
 
 def measure_history():
@@ -395,7 +400,8 @@ def measure_modules():
 # ---- the report
 
 PARTS = [("load", measure_load), ("postgres", measure_postgres), ("cluster", measure_cluster),
-         ("history", measure_history), ("backlog", measure_backlog), ("million", measure_million),
+         ("history", measure_history), ("actions", measure_actions),
+         ("backlog", measure_backlog), ("million", measure_million),
          ("schedules", measure_schedules), ("failures", measure_failures),
          ("healthy", measure_healthy), ("parked", measure_parked), ("empty", measure_empty),
          ("reads", measure_reads), ("json", measure_json), ("modules", measure_modules)]

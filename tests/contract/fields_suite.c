@@ -57,7 +57,9 @@ PROMISE(every_field_of_a_breaker_a_calendar_and_an_operation_is_kept)
     assert_true(l.breakers.len == 1 && l.calendars.len == 1);
     assert_same(&breaker_fields, FIELD_ANY, &l.breakers.items[0], &breaker);
     assert_same(&calendar_fields, FIELD_ANY, &l.calendars.items[0], &calendar.calendar);
-    assert_rc(w->reader->ops->operations(w->reader, 0, &w->arena, &parts, &count, &w->err), RC_OK);
+    assert_rc(w->reader->ops->operations(w->reader, operation.operation.id, &w->arena, &parts,
+                                         &count, &w->err),
+              RC_OK);
     assert_int_equal(count, 1);
     assert_same(&operation_fields, FIELD_ANY, &parts[0], &operation.operation);
 }

@@ -12,15 +12,16 @@ static struct operation_rec new_part(struct world *w, uint64_t id, uint32_t part
         .kind = OPERATION_CANCEL_JOBS,
         .state = OPERATION_RUNNING,
         .filter = {STR("mail"), STR("nightly"), FAILURE_DISK, 17, 4, T0, T0 + 5},
-        .which = {.states = 6,
-                  .queues = STR("a\nb"),
-                  .tags = STR("env:prod"),
-                  .name = STR("night*"),
-                  .owner = STR("ada"),
-                  .team = STR("ops"),
-                  .job_id = 9,
-                  .created_after_ms = T0 + 1,
-                  .created_before_ms = T0 + 2},
+        .which = STR("queue=a\nqueue=b\n"),
+        .old = {.states = 6,
+                .queues = STR("a\nb"),
+                .tags = STR("env:prod"),
+                .name = STR("night*"),
+                .owner = STR("ada"),
+                .team = STR("ops"),
+                .job_id = 9,
+                .created_after_ms = T0 + 1,
+                .created_before_ms = T0 + 2},
         .by_ids = true,
         .ids = STR("0000000000001000000000000g"),
         .by = STR("key:admin"),
@@ -207,16 +208,64 @@ PROMISE(a_turn_is_told_of_few_that_fit_behind_many_that_do_not)
         execs[i] = world_submit(w, EXEC_QUEUED);
     const struct operation_rec last = {
         .id = INT64_MAX,
-        .kind = OPERATION_CANCEL_JOBS,
-        .which = {.job_id = read_exec(w, execs[COUNT_OF(execs) - 1]).job_id},
+        .kind = OPERATION_CANCEL_EXECS,
+        .meant = {.job_id = read_exec(w, execs[COUNT_OF(execs) - 1]).job_id},
     };
     struct question q = {.kind = ASK_LIVE, .operation = &last, .limit = 1};
     world_admit(w, &q);
     assert_int_equal(q.answer.live_count, 1);
-    assert_int_equal(q.answer.jobs[0].id, last.which.job_id);
+    assert_int_equal(q.answer.jobs[0].id, last.meant.job_id);
     assert_int_equal(q.answer.place.exec_id, execs[COUNT_OF(execs) - 1]);
     assert_false(q.answer.more);
     w->store->ops->abort(w->store);
+}
+
+PROMISE(a_turn_looks_at_no_more_than_it_asks_for)
+{
+    struct world *w = *state;
+    uint64_t execs[5];
+    for (size_t i = 0; i < COUNT_OF(execs); i++)
+        execs[i] = world_submit(w, EXEC_QUEUED);
+    const struct operation_rec none = {
+        .id = INT64_MAX, .kind = OPERATION_CANCEL_EXECS, .meant = {.owner = STR("nobody")}};
+    struct question q = {.kind = ASK_LIVE, .operation = &none, .limit = 2, .scan_max = 3};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 0);
+    assert_int_equal(q.answer.place.exec_id, execs[2]);
+    assert_true(q.answer.more);
+    w->store->ops->abort(w->store);
+}
+
+PROMISE(a_turn_is_told_documents_where_a_filter_asks_for_them)
+{
+    struct world *w = *state;
+    uint64_t exec_id = world_submit(w, EXEC_QUEUED);
+    struct str spec = read_job(w, read_exec(w, exec_id).job_id).spec;
+    struct operation_rec op = {.id = INT64_MAX, .kind = OPERATION_CANCEL_JOBS};
+    struct question q = {.kind = ASK_LIVE, .operation = &op, .limit = 1};
+    const struct filter_value none = {STR("no_such_member"), STR("null")};
+    const struct filter_value other = {STR("no_such_member"), STR("\"x\"")};
+    op.meant = (struct filter){.document = &none, .document_count = 1};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 1);
+    assert_str(q.answer.jobs[0].spec, spec);
+    op.meant.document = &other;
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+PROMISE(a_list_of_operations_is_without_their_long_texts)
+{
+    struct world *w = *state;
+    struct operation_rec *parts;
+    struct operation_change change = {.operation = new_part(w, world_id(w), 0)};
+    change.operation.refusals = STR("000000000000c the name is in use\n");
+    commit_parts(w, &change, 1);
+    assert_int_equal(read_parts(w, 0, &parts), 1);
+    assert_int_equal(parts[0].ids.len + parts[0].refusals.len, 0);
+    assert_str(parts[0].which, change.operation.which);
+    assert_int_equal(parts[0].total, 7);
 }
 
 static bool count_pair(void *arg, const struct job_rec *job, const struct exec_rec *exec)
@@ -234,10 +283,12 @@ PROMISE(readers_are_told_what_is_unfinished_page_by_page)
     uint64_t next = 0;
     for (size_t i = 0; i < 5; i++)
         world_submit(w, EXEC_QUEUED);
-    assert_rc(w->reader->ops->live(w->reader, 0, 3, count_pair, &count, &next, &w->err), RC_OK);
+    assert_rc(w->reader->ops->live(w->reader, 0, 3, false, count_pair, &count, &next, &w->err),
+              RC_OK);
     assert_int_equal(count, 3);
     assert_true(next != 0);
-    assert_rc(w->reader->ops->live(w->reader, next, 3, count_pair, &count, &next, &w->err), RC_OK);
+    assert_rc(w->reader->ops->live(w->reader, next, 3, false, count_pair, &count, &next, &w->err),
+              RC_OK);
     assert_int_equal(count, 5);
     assert_int_equal(next, 0);
 }

@@ -290,16 +290,18 @@ static void act_on_many(struct world *w)
         OPERATION_CANCEL_EXECS, OPERATION_RETRY_EXECS,
     };
     struct call *call = call_new(w, CMD_OPERATE, STR(OPERATOR));
-    struct action_filter *f = &call->cmd.operate.which;
+    struct filter f = {0};
     call->cmd.operate.kind = PICK(w, kinds);
     if (call->cmd.operate.kind == OPERATION_PAUSE_JOBS && !w->scene.pauses)
         call->cmd.operate.kind = OPERATION_RESUME_JOBS;
     if (pick(w, 4) == 0)
         act_on_some(w, call);
     else if (pick(w, 4) == 0)
-        f->name = PICK(w, name_words);
+        f.name = PICK(w, name_words);
     else if (pick(w, 4) > 0)
-        f->queues = PICK(w, queue_words);
+        f.queue = PICK(w, queue_words);
+    if (!call->cmd.operate.by_ids)
+        call->cmd.operate.which = operation_filter_text(call->cmd.operate.kind, &f, w->model.arena);
     SAY(w, "client", "asks for many: %.*s %.*s",
         STR_ARG(operation_kind_name(call->cmd.operate.kind)),
         STR_ARG(operation_subject_name(call->cmd.operate.kind)));

@@ -58,6 +58,9 @@ static void new_operation(struct world *w, const struct operation_rec *rec)
     *op = (struct model_operation){.rec = *rec};
     fields_copy(&operation_fields, &op->rec, m->arena);
     op->rec.refusal = op->rec.refusals = (struct str){0};
+    struct err err;
+    PROMISE(w, operation_read(&op->rec, m->arena, &err) == RC_OK,
+            "an operation was kept whose filter cannot be read: %s", err.text);
     op->loads = m->loads;
     if (rec->state == OPERATION_RUNNING)
         find_targets(w, op);

@@ -47,6 +47,7 @@ static void draw_scene(struct world *w)
     s->engine.alerts.slow_runs_min = 1 + pick(w, 4);
     s->engine.alerts.deliver = pick(w, 2) == 0;
     s->engine.operation_step_max = 1 + pick(w, 5);
+    s->engine.operation_per_s = pick(w, 4) > 0 ? 0 : 20 + pick(w, 2000);
     s->engine.letters_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
     s->engine.history_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
     s->engine.alerts_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);

@@ -148,7 +148,8 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
                    .bucket = e->bucket,
                    .retain = e->retain,
                    .post = e->inbox.post,
-                   .calendar_changes = e->calendars.changes},
+                   .calendar_changes = e->calendars.changes,
+                   .pace = e->operations.pace},
     };
     list_init(&e->turn.open);
     list_init(&e->turn.done);
@@ -456,6 +457,7 @@ const struct delta *engine_seal(struct engine *e)
         grant_all(e);
         permits_grant(e, true);
     }
+    operations_note_others(e); /* while the polls of this turn are still open */
     polls_close(e);
     make_delta(e);
     e->turn.sealed = true;

@@ -47,6 +47,7 @@ struct engine_options {
     size_t due_max;            /* timers that one turn handles; the rest comes with the next */
     size_t load_max;           /* executions that one turn loads from beyond the horizon */
     size_t operation_step_max; /* things that one turn takes for an operation */
+    size_t operation_per_s;    /* the same for a second in which there is other work; 0: no limit */
     size_t versions_keep;      /* definitions of a job that was edited, the newest ones */
     int64_t letters_keep_ms;   /* dead letters go after this; 0: never */
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */

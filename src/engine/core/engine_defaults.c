@@ -48,6 +48,7 @@ const struct engine_options engine_defaults = {
     .due_max = 10000,
     .load_max = 10000,
     .operation_step_max = 200,
+    .operation_per_s = 10000,
     .versions_keep = 50,
     .letters_keep_ms = INT64_C(30) * 86400000,
     .history_keep_ms = INT64_C(30) * 86400000,

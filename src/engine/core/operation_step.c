@@ -1,9 +1,9 @@
 /* operation_step.c - the work of operations, some things a turn.
  *
  * Each turn takes one step of the part that has waited longest: it asks for the next things that
- * fit, as many as a turn may carry, and decides about each as if somebody had asked for that one
- * alone. The outcomes and the place behind them are kept in one commit, so nothing is done twice
- * and nothing is left out, whoever goes on.
+ * fit, as many as a turn may carry and other work leaves room for, and decides about each as if it
+ * had been asked for alone. The outcomes and the place behind them are kept in one commit, so
+ * nothing is done twice and nothing is left out, whoever goes on.
  *
  * Unfinished jobs are found by their unfinished executions, which are few beside what is over. */
 #include "engine/core/commands.h"
@@ -15,7 +15,12 @@
 #include "engine/core/operations.h"
 #include "engine/core/undo.h"
 
-enum { BUSY_PAUSE_MS = 1000 }; /* the server is full: try again then */
+enum {
+    BUSY_PAUSE_MS = 1000, /* the server is full: try again then */
+    OTHERS_MS = 100, /* other work in a turn means that there will be some in those that follow */
+    SCAN_FACTOR = 5, /* looking at an execution costs a fifth of acting upon it, or less */
+    CREDIT_MAX_MS = 1000, /* of waiting that is counted, so that nothing overflows */
+};
 
 /* ---- which one */
 
@@ -39,10 +44,80 @@ static struct operation *next_operation(const struct engine *e, int64_t boot_ms)
     return next;
 }
 
+/* ---- room for others
+ *
+ * A turn that is alone with operations does as much as a turn may. Beside other work, whose answers
+ * wait for the same commit, operations go on at a rate (operation_per_s): a step is as large as the
+ * time since the last one allows, small where turns are short and larger where they are long. So
+ * the part of the time that operations take does not depend on how long a commit takes. */
+
+static bool is_paced(const struct engine *e, int64_t boot_ms)
+{
+    return e->options.operation_per_s > 0 && boot_ms < e->operations.pace.others_until_ms;
+}
+
+/* The credit grows by this much a millisecond, as it counts thousandths. */
+static int64_t credit_at(const struct engine *e, int64_t boot_ms)
+{
+    int64_t max = (int64_t)e->options.operation_step_max * 1000;
+    int64_t passed_ms = boot_ms - e->operations.pace.paced_ms;
+    if (passed_ms < 0 || passed_ms > CREDIT_MAX_MS)
+        passed_ms = CREDIT_MAX_MS;
+    int64_t credit = e->operations.pace.credit + passed_ms * (int64_t)e->options.operation_per_s;
+    return credit < max ? credit : max;
+}
+
+/* A step has its price, also a small one. */
+static int64_t least_credit(const struct engine *e)
+{
+    return (int64_t)(1 + (e->options.operation_step_max - 1) / 8) * 1000;
+}
+
+/* How many things this turn may do; 0: it has to wait. */
+static size_t step_max(struct engine *e)
+{
+    if (!is_paced(e, e->boot_ms))
+        return e->options.operation_step_max;
+    e->operations.pace.credit = credit_at(e, e->boot_ms);
+    e->operations.pace.paced_ms = e->boot_ms;
+    return e->operations.pace.credit < least_credit(e) ? 0
+                                                       : (size_t)(e->operations.pace.credit / 1000);
+}
+
+/* A page that was full has cost as much as one whose things all fitted. */
+static void pay(struct engine *e)
+{
+    const struct operation_step *step = &e->turn.step;
+    size_t things = step->more ? step->max : step->count;
+    e->operations.pace.credit -= (int64_t)things * 1000;
+    if (e->operations.pace.credit < 0) /* there was no other work when it began */
+        e->operations.pace.credit = 0;
+}
+
+void operations_note_others(struct engine *e)
+{
+    bool others = !list_empty(&e->turn.done) || !list_empty(&e->turn.open);
+    if (others && e->operations.count > 0)
+        e->operations.pace.others_until_ms = e->boot_ms + OTHERS_MS;
+}
+
+static int64_t credit_wait_ms(const struct engine *e, int64_t boot_ms)
+{
+    int64_t missing = is_paced(e, boot_ms) ? least_credit(e) - credit_at(e, boot_ms) : 0;
+    int64_t per_ms = (int64_t)e->options.operation_per_s;
+    int64_t wait_ms = missing > 0 ? (missing + per_ms - 1) / per_ms : 0;
+    int64_t others_ms = e->operations.pace.others_until_ms - boot_ms;
+    return wait_ms < others_ms || missing <= 0 ? wait_ms : others_ms;
+}
+
 int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms)
 {
     const struct operation *op = next_operation(e, boot_ms);
-    return op == NULL ? INT64_MAX : op->v.wake_ms - boot_ms;
+    if (op == NULL)
+        return INT64_MAX;
+    int64_t wait_ms = op->v.wake_ms - boot_ms;
+    int64_t credit_ms = credit_wait_ms(e, boot_ms);
+    return wait_ms > credit_ms ? wait_ms : credit_ms;
 }
 
 /* ---- asking */
@@ -53,13 +128,14 @@ static struct question *ask_things(struct engine *e, struct operation *op)
     bool letters = operation_is_about_letters(op->rec.kind);
     *q = (struct question){
         .kind = letters ? ASK_LETTERS : ASK_LIVE,
-        .filter = op->rec.filter,
+        .filter = operation_letters(&op->rec),
         .operation = &op->rec,
         .partitions = UINT64_C(1) << op->rec.partition,
         .place = op->v.at,
         .after_id = op->v.at.exec_id,
         .until_ms = op->rec.created_ms,
-        .limit = e->options.operation_step_max,
+        .limit = e->turn.step.max,
+        .scan_max = e->turn.step.max * SCAN_FACTOR,
     };
     return q;
 }
@@ -75,6 +151,7 @@ static enum command_kind command_of(enum operation_kind kind)
     case OPERATION_TRIGGER_JOBS: return CMD_TRIGGER_JOB;
     case OPERATION_CANCEL_EXECS: return CMD_CANCEL_EXEC;
     case OPERATION_DISCARD:
+    case OPERATION_OLD_LAST:
     case OPERATION_KINDS: break;
     }
     return (enum command_kind)0;
@@ -122,7 +199,7 @@ static void add_named(struct engine *e)
 {
     struct operation_step *step = &e->turn.step;
     struct str ids = step->op->rec.ids;
-    size_t max = e->options.operation_step_max;
+    size_t max = step->max;
     size_t count = operation_id_count(ids);
     step->items = ARENA_ARRAY(e->turn.arena, struct operation_item, max);
     for (size_t i = 0; i < count && !step->more; i++) {
@@ -137,7 +214,12 @@ static void add_named(struct engine *e)
 
 static void begin_step(struct engine *e, struct operation *op, struct question_list *list)
 {
-    e->turn.step = (struct operation_step){.op = op};
+    size_t max = step_max(e);
+    if (max == 0)
+        return;
+    e->turn.step = (struct operation_step){.op = op, .max = max};
+    if (op->unreadable.len > 0)
+        return;
     if (op->rec.by_ids) {
         add_named(e);
         return;
@@ -266,6 +348,18 @@ static void move_on(struct engine *e, struct operation_values *v)
     v->finished_ms = e->now_ms;
 }
 
+/* Nobody knows what it is to act upon: the rest is left alone, and its asker told why. */
+static void fail(struct engine *e, struct operation *op)
+{
+    struct operation_values *v = &op->v;
+    struct buf why = {.ptr = v->refusal, .cap = sizeof v->refusal, .max = sizeof v->refusal};
+    touch_operation(e, op)->durable = true;
+    buf_add(&why, str_head(op->unreadable, sizeof v->refusal));
+    v->refusal_len = (uint32_t)why.len;
+    v->state = OPERATION_FAILED;
+    v->finished_ms = e->now_ms;
+}
+
 void operations_step(struct engine *e)
 {
     struct operation *op = e->turn.step.op;
@@ -275,6 +369,11 @@ void operations_step(struct engine *e)
         forgo_from(e, 0);
         return;
     }
+    if (op->unreadable.len > 0) {
+        fail(e, op);
+        return;
+    }
+    pay(e);
     struct touched *t = touch_operation(e, op);
     op->v.stepped = e->newest.begun;
     if (do_items(e, op))

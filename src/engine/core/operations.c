@@ -22,7 +22,7 @@ static size_t text_bytes(const struct operation_rec *rec)
     size_t bytes = 0;
     for (size_t i = 0; i < operation_fields.len; i++) {
         const struct field *field = &operation_fields.items[i];
-        if (field->kind == FIELD_TEXT && !field_is_in(field, FIELD_PROGRESS))
+        if (field->kind == FIELD_TEXT && !field_is_in(field, FIELD_PROGRESS | FIELD_TRAIL))
             bytes += field_text(field, rec).len;
     }
     return bytes;
@@ -37,19 +37,34 @@ static void keep_texts(struct operation *op, size_t bytes)
         if (field->kind != FIELD_TEXT)
             continue;
         size_t from = text.len;
-        if (!field_is_in(field, FIELD_PROGRESS))
+        if (!field_is_in(field, FIELD_PROGRESS | FIELD_TRAIL))
             buf_add(&text, field_text(field, &op->rec));
         field_set_text(field, &op->rec, str_from(buf_str(&text), from));
     }
 }
 
+/* The sentence may quote the foreign text, and be cut within a character of it. */
+static struct str why_unreadable(struct arena *arena, const struct err *err)
+{
+    struct str why = str_head(str_c(err->text), OPERATION_REFUSAL_MAX);
+    return str_is_utf8(why) ? arena_str(arena, why) : STR("its filter is none of this version's");
+}
+
 /* Ids that are made from now on are larger than the operation's, also by a clock that is behind
  * that of the server which made it: what it meets and is older is what was there before it. */
-static struct operation *operation_new(struct engine *e, const struct operation_rec *rec)
+static struct operation *operation_new(struct engine *e, const struct operation_rec *stored)
 {
+    struct arena arena = {0};
+    struct operation_rec read = *stored;
+    const struct operation_rec *rec = &read;
+    struct err err;
+    bool good = operation_read(&read, &arena, &err) == RC_OK;
     size_t bytes = text_bytes(rec);
     struct operation *op = mem_new(sizeof *op + bytes);
     op->rec = *rec;
+    if (!good)
+        op->unreadable = why_unreadable(&arena, &err);
+    op->arena = arena;
     op->v = (struct operation_values){
         .state = rec->state,
         .finished_ms = rec->finished_ms,
@@ -76,6 +91,7 @@ void operation_free(struct engine *e, struct operation *op)
     list_remove(&op->node);
     e->operations.count--;
     buf_free(&op->refusals);
+    arena_free(&op->arena);
     free(op);
 }
 
@@ -189,11 +205,19 @@ void decide_operate(struct engine *e, struct command *cmd)
 }
 
 /* An action that is understood in part must not be done in part. */
+static bool understands(struct engine *e, const struct operation_rec *part)
+{
+    struct operation_rec read = *part;
+    struct err err;
+    return operation_read(&read, e->turn.arena, &err) == RC_OK;
+}
+
 bool heard_operate(struct engine *e, const struct inbox_rec *rec)
 {
     struct operation_rec part;
-    if (!operation_parse(rec->body, &part))
+    if (!operation_parse(rec->body, &part) || !understands(e, &part))
         return false;
+    operation_renew(&part, e->turn.arena);
     part.partition = partition_of_bucket(e->owned.count, rec->bucket);
     part.state = OPERATION_RUNNING;
     touch_new(touch_operation(e, operation_new(e, &part)), false)->durable = true;

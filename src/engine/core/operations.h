@@ -25,16 +25,26 @@ struct operation_values {
 /* A part in a partition of ours. One that does not run any more leaves memory with the commit. */
 struct operation {
     struct list_node node;    /* on engine.operations, oldest first */
-    struct operation_rec rec; /* as it was born; its texts are in text */
+    struct operation_rec rec; /* as it was born; its texts are in text, those of meant in arena */
+    struct arena arena;       /* owned */
+    struct str unreadable;    /* why its filter makes no sense to this version; empty: it does */
     struct operation_values v;
     struct touched *touched;
     struct buf refusals; /* owned; only appended to, and cut by undo */
     char text[];
 };
 
+/* How fast operations go on beside other work. */
+struct operation_pace {
+    int64_t others_until_ms; /* boot clock: there has been other work so lately */
+    int64_t paced_ms;        /* boot clock: up to then the credit was counted */
+    int64_t credit;          /* things that may be done, in thousandths */
+};
+
 struct operations {
     struct list list; /* operation.node, oldest first */
     size_t count;
+    struct operation_pace pace;
 };
 
 /* Something that a step looks at. */
@@ -49,6 +59,7 @@ struct operation_item {
 /* The part of a turn that goes on with an operation. */
 struct operation_step {
     struct operation *op;   /* NULL: nothing */
+    size_t max;             /* things */
     struct question *asked; /* for things that fit; NULL: they are named */
     struct operation_item *items;
     size_t count;
@@ -73,4 +84,6 @@ void heard_stop(struct engine *e, const struct inbox_rec *rec);
 void operations_ask(struct engine *e, unsigned round, struct question_list *list);
 /* Goes on with what operations_ask asked for. */
 void operations_step(struct engine *e);
+/* When all commands of the turn are decided: was there other work, to leave room for? */
+void operations_note_others(struct engine *e);
 int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms);

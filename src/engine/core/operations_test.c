@@ -6,14 +6,15 @@
     struct engine_options options = engine_defaults;                                               \
     CLEANUP(world_free) struct world name;                                                         \
     options.operation_step_max = (step_max);                                                       \
+    options.operation_per_s = 0;                                                                   \
     world_init(&(name), &options)
 
 static const struct operation_rec *begin(struct world *w, enum operation_kind kind,
-                                         struct action_filter which)
+                                         const char *which)
 {
     struct asked *asked = ask(w, CMD_OPERATE);
     asked->cmd.operate.kind = kind;
-    asked->cmd.operate.which = which;
+    asked->cmd.operate.which = str_c(which);
     world_turn(w);
     assert_int_equal(asked->cmd.reply.rc, RC_OK);
     return map_get(&w->table.operations, asked->cmd.reply.operation_id);
@@ -39,8 +40,7 @@ TEST(jobs_that_fit_are_cancelled_step_by_step_and_over_a_restart)
         SUBMIT(&w, .queue = "mail");
     const struct submission *other = SUBMIT(&w, .queue = "other");
     world_turn(&w);
-    const struct operation_rec *op =
-        begin(&w, OPERATION_CANCEL_JOBS, (struct action_filter){.queues = STR("mail")});
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_JOBS, "queue=mail\n");
     assert_int_equal(op->done, 0);
     world_turn(&w);
     assert_int_equal(now(&w, op)->done, 2);
@@ -59,7 +59,7 @@ TEST(what_is_submitted_later_is_none_of_its_business)
     SUBMIT(&w);
     SUBMIT(&w);
     world_turn(&w);
-    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, (struct action_filter){0});
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, "all=true\n");
     const struct submission *later = SUBMIT(&w);
     assert_int_equal(finish(&w, op)->done, 2);
     assert_int_equal(state_of(&w, later->exec_id), EXEC_QUEUED);
@@ -71,7 +71,7 @@ TEST(what_fits_no_more_when_it_is_reached_is_left_alone)
     SUBMIT(&w);
     const struct submission *second = SUBMIT(&w);
     world_turn(&w);
-    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){0});
+    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, "all=true\n");
     ask_about(&w, CMD_CANCEL_JOB, second->job_id);
     const struct operation_rec *done = finish(&w, op);
     assert_true(done->done == 1 && done->refused == 0);
@@ -82,7 +82,7 @@ TEST(what_a_command_of_the_same_turn_took_is_not_done_again)
     STEPS(w, 200);
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
-    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, (struct action_filter){0});
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, "all=true\n");
     ask_about(&w, CMD_CANCEL_EXEC, job->exec_id); /* in the turn of the step */
     const struct operation_rec *done = finish(&w, op);
     assert_true(done->done + done->refused <= 1);
@@ -121,7 +121,7 @@ TEST(a_cancelled_operation_stops_where_it_is)
     for (int i = 0; i < 3; i++)
         SUBMIT(&w);
     world_turn(&w);
-    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){0});
+    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, "all=true\n");
     world_turn(&w);
     ask_about(&w, CMD_CANCEL_OPERATION, op->id);
     for (int i = 0; i < 3; i++)
@@ -138,10 +138,80 @@ TEST(a_small_one_does_not_wait_for_a_large_one)
         SUBMIT(&w, .queue = "large");
     SUBMIT(&w, .queue = "small");
     world_turn(&w);
-    const struct operation_rec *large =
-        begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){.queues = STR("large")});
-    const struct operation_rec *small =
-        begin(&w, OPERATION_PAUSE_JOBS, (struct action_filter){.queues = STR("small")});
+    const struct operation_rec *large = begin(&w, OPERATION_PAUSE_JOBS, "queue=large\n");
+    const struct operation_rec *small = begin(&w, OPERATION_PAUSE_JOBS, "queue=small\n");
     finish(&w, small);
     assert_int_equal(now(&w, large)->state, OPERATION_RUNNING);
+}
+
+TEST(an_operation_whose_filter_cannot_be_read_ends_with_the_reason)
+{
+    STEPS(w, 2);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_JOBS, "colour=red\n");
+    for (int i = 0; i < 3; i++)
+        world_turn(&w);
+    assert_int_equal(now(&w, op)->state, OPERATION_FAILED);
+    assert_int_equal(now(&w, op)->finished_ms, w.now_ms);
+    assert_true(str_starts(now(&w, op)->refusal, STR("a filter with colour=red cannot be read")));
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+TEST(what_a_version_before_began_goes_on_with_what_it_meant)
+{
+    STEPS(w, 2);
+    for (int i = 0; i < 3; i++)
+        SUBMIT(&w, .queue = "mail");
+    const struct submission *other = SUBMIT(&w, .queue = "other");
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_JOBS, "all=true\n");
+    struct operation_rec *old = map_get(&w.table.operations, op->id); /* as it would stand there */
+    old->kind = (enum operation_kind)5;
+    old->which = (struct str){0};
+    old->old.queues = STR("mail");
+    world_restart(&w);
+    assert_int_equal(finish(&w, op)->done, 3);
+    assert_int_equal(state_of(&w, other->exec_id), EXEC_QUEUED);
+}
+
+/* ---- room for others */
+
+#define PACED(name, per_s)                                                                         \
+    struct engine_options options = engine_defaults;                                               \
+    CLEANUP(world_free) struct world name;                                                         \
+    options.operation_step_max = 100;                                                              \
+    options.operation_per_s = (per_s);                                                             \
+    world_init(&(name), &options)
+
+/* Something else is asked for in each turn; how much is done beside it in so many milliseconds. */
+static uint64_t done_beside(struct world *w, const struct operation_rec *op, int ms, int step_ms)
+{
+    uint64_t before = now(w, op)->done;
+    for (int i = 0; i < ms; i += step_ms) {
+        w->now_ms += step_ms;
+        ask(w, CMD_STATS);
+        world_turn(w);
+    }
+    return now(w, op)->done - before;
+}
+
+TEST(beside_other_work_steps_are_as_large_as_the_time_allows)
+{
+    PACED(w, 1000);
+    for (int i = 0; i < 700; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    const struct operation_rec *op = begin(&w, OPERATION_PAUSE_JOBS, "all=true\n");
+    done_beside(&w, op, 200, 10); /* what it had saved up */
+    uint64_t short_turns = done_beside(&w, op, 200, 1);
+    assert_true(short_turns >= 180 && short_turns <= 220);
+    uint64_t long_turns = done_beside(&w, op, 200, 50);
+    assert_true(long_turns >= 180 && long_turns <= 220);
+    assert_true(world_wait_ms(&w) > 0); /* it waits for time to pass */
+    w.now_ms += 100;                    /* nobody has come for so long */
+    assert_int_equal(world_wait_ms(&w), 0);
+    uint64_t before = now(&w, op)->done;
+    world_turn(&w);
+    assert_int_equal(now(&w, op)->done - before, 100 < 700 - before ? 100 : 700 - before);
 }

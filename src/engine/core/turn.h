@@ -25,6 +25,7 @@ struct turn_before {
     struct retain retain;
     struct post post;
     uint32_t calendar_changes;
+    struct operation_pace pace;
 };
 
 struct turn_alerts {

@@ -485,6 +485,7 @@ void engine_undo(struct engine *e)
     e->horizon = e->turn.before.horizon;
     e->bucket = e->turn.before.bucket; /* decided again, all jobs go to the same partitions */
     e->retain = e->turn.before.retain;
+    e->operations.pace = e->turn.before.pace;
     e->clock.v = e->turn.before.clock;
     e->newest_ready_ms = e->turn.before.newest_ready_ms;
     mail_undo(e);

@@ -259,7 +259,7 @@ struct command {
         struct {
             enum operation_kind kind;
             struct letter_filter filter;
-            struct action_filter which;
+            struct str which; /* operation_filter_text */
             bool by_ids;
             struct str ids; /* as struct operation_rec has them */
             bool counted;

@@ -14,10 +14,16 @@
  * A filter outlives its request as text (`filter_print`, `filter_read`), and is told from others by
  * a hash. Its own texts are borrowed from the arena that it was read into. */
 #pragma once
+#include "base/arena.h"
+#include "job/failure.h"
 #include "job/filter_params.h"
 #include "job/job_fields.h"
 #include "job/phase.h"
-#include "job/record/record.h"
+#include "job/state.h"
+
+struct attempt_rec;
+struct exec_rec;
+struct job_rec;
 
 /* The things that a filter is about. */
 enum filter_of { FILTER_OF_JOBS = 1, FILTER_OF_EXECS = 2, FILTER_OF_BOTH = 3 };
@@ -55,7 +61,7 @@ struct filter_value {
 #define FILTER_MEMBER(name, kind, bounds, printed, kept, filter, ...)                              \
     FILTER_IN_##filter(FILTER_KEPT_##kept(struct str name;))
 
-enum { FILTER_TAGS_MAX = 16 };
+enum { FILTER_TAGS_MAX = 100 };
 
 /* From the first moment on, and before the second one; 0: not restricted on that side. What has no
  * such moment (it has not started) is in none that is restricted. */

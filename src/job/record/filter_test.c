@@ -1,5 +1,6 @@
 #include "base/test/test.h"
 #include "job/record/filter.h"
+#include "job/record/record.h"
 
 static struct arena arena;
 

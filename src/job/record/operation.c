@@ -1,7 +1,5 @@
 #include "job/record/operation.h"
 #include "base/id.h"
-#include "job/record/filter.h"
-#include "job/record/record.h"
 #include "job/record/record_fields.h"
 
 #include <assert.h>
@@ -24,13 +22,13 @@ static const struct {
 
 struct str operation_kind_name(enum operation_kind kind)
 {
-    assert(kind > 0 && kind < OPERATION_KINDS);
+    assert(kind > 0 && kind < OPERATION_KINDS && kinds[kind].name.len > 0);
     return kinds[kind].name;
 }
 
 struct str operation_subject_name(enum operation_kind kind)
 {
-    assert(kind > 0 && kind < OPERATION_KINDS);
+    assert(kind > 0 && kind < OPERATION_KINDS && kinds[kind].subject.len > 0);
     return kinds[kind].subject;
 }
 
@@ -40,6 +38,7 @@ struct str operation_state_name(enum operation_state state)
         [OPERATION_RUNNING] = STR_INIT("running"),
         [OPERATION_DONE] = STR_INIT("done"),
         [OPERATION_CANCELLED] = STR_INIT("cancelled"),
+        [OPERATION_FAILED] = STR_INIT("failed"),
     };
     assert(state > 0 && state < OPERATION_STATES);
     return names[state];
@@ -55,123 +54,9 @@ bool operation_is_about_letters(enum operation_kind kind)
     return kind == OPERATION_RETRY || kind == OPERATION_DISCARD || kind == OPERATION_RETRY_EXECS;
 }
 
-/* ---- what fits */
-
-/* An asterisk alone stands for any name, also for none. */
-static bool is_any_name(struct str pattern)
+enum filter_of operation_filter_of(enum operation_kind kind)
 {
-    while (pattern.len > 0 && pattern.ptr[0] == '*')
-        pattern = str_from(pattern, 1);
-    return pattern.len == 0;
-}
-
-bool action_filter_is_empty(const struct action_filter *f)
-{
-    return f->states == 0 && f->job_id == 0 && f->created_after_ms == 0 &&
-           f->created_before_ms == 0 && is_any_name(f->name) &&
-           f->queues.len + f->tags.len + f->owner.len + f->team.len == 0;
-}
-
-static bool has_line(struct str lines, struct str line)
-{
-    while (lines.len > 0) {
-        if (str_eq(str_cut(&lines, '\n'), line))
-            return true;
-    }
-    return false;
-}
-
-static bool has_all_lines(struct str lines, struct str wanted)
-{
-    while (wanted.len > 0) {
-        if (!has_line(lines, str_cut(&wanted, '\n')))
-            return false;
-    }
-    return true;
-}
-
-static bool text_fits(struct str wanted, struct str text)
-{
-    return wanted.len == 0 || str_eq(wanted, text);
-}
-
-static bool is_created_within(const struct action_filter *f, int64_t created_ms)
-{
-    return created_ms >= f->created_after_ms &&
-           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
-}
-
-static bool job_fits(const struct action_filter *f, const struct job_rec *job)
-{
-    return (f->job_id == 0 || f->job_id == job->id) &&
-           (f->queues.len == 0 || has_line(f->queues, job->queue)) &&
-           (f->name.len == 0 || filter_name_fits(f->name, job->name)) &&
-           text_fits(f->owner, job->owner) && text_fits(f->team, job->team) &&
-           has_all_lines(job->tags, f->tags);
-}
-
-static bool has_state(uint32_t states, uint32_t state)
-{
-    return (states & UINT32_C(1) << state) != 0;
-}
-
-/* States in which there is something to do: what is stopping was cancelled before. A paused job is
- * triggered in vain, and that is told. */
-static uint32_t states_of(enum operation_kind kind)
-{
-    const uint32_t active = UINT32_C(1) << JOB_ACTIVE;
-    const uint32_t paused = UINT32_C(1) << JOB_PAUSED;
-    switch (kind) {
-    case OPERATION_PAUSE_JOBS: return active;
-    case OPERATION_RESUME_JOBS: return paused;
-    case OPERATION_CANCEL_JOBS:
-    case OPERATION_TRIGGER_JOBS: return active | paused;
-    default: return UINT32_MAX;
-    }
-}
-
-static bool exec_state_fits(uint32_t states, enum exec_state state)
-{
-    return states == 0 || has_state(states, state);
-}
-
-bool operation_takes_state(const struct operation_rec *op, uint32_t state)
-{
-    if (operation_is_about_jobs(op->kind))
-        return has_state(states_of(op->kind), state) &&
-               (op->which.states == 0 || has_state(op->which.states, state));
-    return !exec_is_final((enum exec_state)state) && state != EXEC_STOPPING &&
-           exec_state_fits(op->which.states, (enum exec_state)state);
-}
-
-/* A job is met once for each execution of it that is not over. What is done to its state is done
- * once all the same; a run is asked for by the one that is ahead alone. */
-static bool is_the_one(const struct operation_rec *op, const struct exec_rec *exec)
-{
-    bool ahead = exec->origin == ORIGIN_ONCE ||
-                 (exec->origin == ORIGIN_SLOT && exec->state == EXEC_SCHEDULED);
-    return op->kind != OPERATION_TRIGGER_JOBS || (ahead && exec->id < op->id);
-}
-
-bool operation_takes(const struct operation_rec *op, const struct job_rec *job,
-                     const struct exec_rec *exec)
-{
-    bool jobs = operation_is_about_jobs(op->kind);
-    uint64_t id = jobs ? job->id : exec->id;
-    return id < op->id && is_the_one(op, exec) &&
-           operation_takes_state(op, jobs ? (uint32_t)job->state : (uint32_t)exec->state) &&
-           is_created_within(&op->which, jobs ? job->created_ms : exec->created_ms) &&
-           job_fits(&op->which, job);
-}
-
-/* What a dead letter does not know (tags, the team) its operation cannot ask for. */
-bool operation_takes_letter(const struct operation_rec *op, const struct letter_rec *letter)
-{
-    const struct job_rec job = {
-        .id = letter->job_id, .queue = letter->queue, .name = letter->name, .owner = letter->owner};
-    return letter_fits(&op->filter, letter) && exec_state_fits(op->which.states, letter->state) &&
-           job_fits(&op->which, &job) &&
-           is_created_within(&op->which, id_time_ms(letter->place.exec_id));
+    return operation_is_about_jobs(kind) ? FILTER_OF_JOBS : FILTER_OF_EXECS;
 }
 
 /* ---- ids */
@@ -190,11 +75,19 @@ uint64_t operation_id(struct str ids, size_t index)
 
 /* ---- as a text: a value behind the other, each with its length before it */
 
+static bool is_zero(const struct field *field, const struct operation_rec *op)
+{
+    return field->kind == FIELD_TEXT ? field_text(field, op).len == 0
+                                     : field_number(field, op) == 0;
+}
+
 struct str operation_text(const struct operation_rec *op, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf out = BUF(4 << 20);
     for (size_t i = 0; i < operation_fields.len; i++) {
         const struct field *field = &operation_fields.items[i];
+        if (is_zero(field, op))
+            continue;
         char number[24];
         struct buf digits = {.ptr = number, .cap = sizeof number, .max = sizeof number};
         struct str value;

@@ -6,18 +6,21 @@
  * whoever takes the partition over goes on behind what was done. An operation is over when all of
  * its parts are.
  *
- * It covers what was created before it began and still fits when it is reached. Plain values. */
+ * It covers what was created before it began and still fits when it is reached. Its filter is that
+ * of the list of jobs, or of executions (filter.h), and is kept as text. Plain values. */
 #pragma once
 #include "base/arena.h"
+#include "job/record/filter.h"
 #include "job/record/letter.h"
-
-struct job_rec;
-struct exec_rec;
 
 /* Kept by number: append only. */
 enum operation_kind {
     OPERATION_RETRY = 1, /* dead letters, by a filter of their own */
     OPERATION_DISCARD,
+    /* Up to here: the same as those behind it, by versions that kept filters in columns
+     * (operation_old.c). Those versions do not know the others, and leave them alone: they would
+     * see no filter, and act upon everything. */
+    OPERATION_OLD_LAST = 8,
     OPERATION_PAUSE_JOBS,
     OPERATION_RESUME_JOBS,
     OPERATION_CANCEL_JOBS,
@@ -31,6 +34,7 @@ enum operation_state {
     OPERATION_RUNNING = 1,
     OPERATION_DONE,
     OPERATION_CANCELLED, /* by a user, before its end */
+    OPERATION_FAILED,    /* its filter cannot be read by this version: nothing more is done */
     OPERATION_STATES
 };
 
@@ -42,21 +46,30 @@ bool operation_is_about_jobs(enum operation_kind kind);
 /* It acts upon dead letters. */
 bool operation_is_about_letters(enum operation_kind kind);
 
-/* Which jobs or executions. Empty or zero fields do not restrict. Texts of many lines have one
- * value on each. */
-struct action_filter {
-    uint32_t states;   /* bits, by enum job_state or enum exec_state */
-    struct str queues; /* any of these */
-    struct str tags;   /* all of these, "key:value" */
-    struct str name;   /* of the job, as in lists: a * stands for any text, and \* for itself */
+/* What actions on jobs, and on executions, are filtered by: what their lists are. */
+enum filter_of operation_filter_of(enum operation_kind kind);
+/* After the last parameter: what filter_check says, what this action has nothing to do with, and
+ * what it cannot know. *ret_name is the parameter that err continues. */
+enum rc operation_filter_check(enum operation_kind kind, const struct filter *filter,
+                               struct str *ret_name, struct err *err);
+/* It restricts nothing; a name that is any name does not. */
+bool operation_filter_is_empty(const struct filter *filter);
+/* As an operation keeps it. */
+struct str operation_filter_text(enum operation_kind kind, const struct filter *filter,
+                                 struct arena *arena);
+
+/* A filter as earlier versions kept it, in columns. Texts of many lines have one value on each. */
+struct operation_old {
+    uint32_t states;
+    struct str queues;
+    struct str tags;
+    struct str name;
     struct str owner;
     struct str team;
     uint64_t job_id;
-    int64_t created_after_ms;  /* inclusive; of the job or the execution */
-    int64_t created_before_ms; /* exclusive */
+    int64_t created_after_ms;
+    int64_t created_before_ms;
 };
-
-bool action_filter_is_empty(const struct action_filter *filter);
 
 /* A part of an operation. */
 struct operation_rec {
@@ -65,10 +78,12 @@ struct operation_rec {
     uint32_t parts; /* of the operation */
     enum operation_kind kind;
     enum operation_state state;
-    struct letter_filter filter; /* which dead letters */
-    struct action_filter which;  /* which jobs or executions, … */
+    struct letter_filter filter; /* which dead letters: RETRY and DISCARD */
+    struct str which;            /* which jobs or executions: operation_filter_text, … */
+    struct filter meant;         /* … and what it means: operation_read */
+    struct operation_old old;    /* of old kinds; else empty */
     bool by_ids;
-    struct str ids;         /* … or these: growing, ID_DIGITS each, of this partition */
+    struct str ids;         /* instead of a filter: growing, ID_DIGITS each, of this partition */
     struct str by;          /* who asked */
     int64_t created_ms;     /* what came later is none of its business */
     int64_t finished_ms;    /* 0: it goes on */
@@ -77,7 +92,7 @@ struct operation_rec {
     uint64_t done;          /* so far */
     uint64_t refused;       /* could not be done */
     struct letter_place at; /* the last one it has looked at; died_ms is 0 but for dead letters */
-    struct str refusal;     /* why the last one was refused */
+    struct str refusal;     /* why the last one was refused, or why it has failed */
     struct str refusals;    /* the first of them, a line each: ID_DIGITS, space, why */
 };
 
@@ -89,20 +104,33 @@ enum {
     OPERATION_REFUSALS_BYTES = OPERATION_REFUSALS_MAX * (OPERATION_REFUSAL_MAX + 16),
 };
 
-/* An execution that is not over, and its job, are what the operation acts upon, as they stand. */
+/* Makes what was read from a store, or came from another server, what this version works with: old
+ * kinds become those of today, and `meant` is made from `which`, its texts in the arena. When that
+ * is none of this version's filters it fails; *op has a kind of today all the same. */
+enum rc operation_read(struct operation_rec *op, struct arena *arena, struct err *err);
+/* Of an old kind: the one of today, with its filter in `which`. Others stay as they are. */
+void operation_renew(struct operation_rec *op, struct arena *arena);
+
+/* The following go by `meant`. An execution that is not over, and its job, are what the operation
+ * acts upon, as they stand. Where the filter asks for it, the job has its document. */
 bool operation_takes(const struct operation_rec *op, const struct job_rec *job,
                      const struct exec_rec *exec);
+bool operation_needs_document(const struct operation_rec *op);
 /* The same for a dead letter. */
 bool operation_takes_letter(const struct operation_rec *op, const struct letter_rec *letter);
+/* Those that it takes are among the letters that fit this. */
+struct letter_filter operation_letters(const struct operation_rec *op);
 /* Whether jobs in this state are what it acts upon. */
 bool operation_takes_state(const struct operation_rec *op, uint32_t state);
 /* The number of ids in such a text, and one of them; 0: it makes no sense. */
 size_t operation_id_count(struct str ids);
 uint64_t operation_id(struct str ids, size_t index);
 
-/* As a text for another server, which makes a part of its own of it. */
+/* As a text for another server, which makes a part of its own of it. What is zero or empty is left
+ * out, so that a version which does not know a field can read what does not use it. */
 struct str operation_text(const struct operation_rec *op, struct arena *arena);
-/* Texts of the record point into the text. */
+/* Texts of the record point into the text. False: it says what this version does not know. The
+ * filter is not looked at: operation_read. */
 bool operation_parse(struct str text, struct operation_rec *ret_op);
 
 /* The facts about existing operations that a new one must know. */

@@ -19,9 +19,9 @@ enum question_kind {
     ASK_DUE,     /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
     ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
-                    * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
+                    * at most limit, of at most scan_max that are looked at */
     ASK_LIVE,    /* unfinished executions with ids above after_id that an operation takes, with
-                  * their jobs, smallest ids first; at most limit, of at most LIVE_SCAN_MAX that
+                  * their jobs, smallest ids first; at most limit, of at most scan_max that
                   * are looked at */
     ASK_OPERATIONS, /* all operations there are, oldest first */
     ASK_OLD,        /* executions that have ended, with ids above after_id, created before until_ms,
@@ -85,6 +85,7 @@ struct question {
     struct letter_filter filter; /* ASK_LETTERS */
     uint64_t partitions; /* ASK_LETTERS, ASK_LIVE: bits, of those we own only these; 0: all */
     const struct operation_rec *operation; /* ASK_LIVE */
+    size_t scan_max;                       /* ASK_LETTERS, ASK_LIVE; question_scan_max */
     struct letter_place place;
     struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
     struct answer {
@@ -126,3 +127,10 @@ struct question {
         const struct dependency_rec *met; /* ASK_MET: as many as jobs */
     } answer;
 };
+
+/* How many things a store looks at for a question: as many as it says, if it says so, and at most
+ * the constant above. */
+static inline size_t question_scan_max(const struct question *q, size_t max)
+{
+    return q->scan_max > 0 && q->scan_max < max ? q->scan_max : max;
+}

@@ -127,17 +127,17 @@
     F(T, filter.job_id, job_id,      BIRTH,    F_U64)                                 \
     F(T, filter.died_after_ms, died_after_ms, BIRTH, F_MS)                            \
     F(T, filter.died_before_ms, died_before_ms, BIRTH, F_MS)                          \
-    F(T, which.states, states,       BIRTH,    F_U32)                                 \
-    F(T, which.queues, queues,       BIRTH,    F_TEXT)                                \
-    F(T, which.tags,  tags,          BIRTH,    F_TEXT)                                \
-    F(T, which.name,  job_name,      BIRTH,    F_TEXT)                                \
-    F(T, which.owner, owner,         BIRTH,    F_TEXT)                                \
-    F(T, which.team,  team,          BIRTH,    F_TEXT)                                \
-    F(T, which.job_id, of_job,       BIRTH,    F_U64)                                 \
-    F(T, which.created_after_ms, created_after_ms, BIRTH, F_MS)                       \
-    F(T, which.created_before_ms, created_before_ms, BIRTH, F_MS)                     \
+    F(T, which,       which,         BIRTH,    F_TEXT)                                \
+    F(T, old.states, states, BIRTH, F_U32)                                            \
+    F(T, old.queues, queues, BIRTH, F_TEXT)                                           \
+    F(T, old.tags, tags, BIRTH, F_TEXT)                                               \
+    F(T, old.name, job_name, BIRTH, F_TEXT)                                           \
+    F(T, old.owner, owner, BIRTH, F_TEXT)                                             \
+    F(T, old.team, team, BIRTH, F_TEXT)                                               \
+    F(T, old.job_id, of_job, BIRTH, F_U64)                                            \
+    F(T, old.created_after_ms, created_after_ms, BIRTH, F_MS)                         \
+    F(T, old.created_before_ms, created_before_ms, BIRTH, F_MS)                       \
     F(T, by_ids,      by_ids,        BIRTH,    F_BOOL)                                \
-    F(T, ids,         ids,           BIRTH,    F_TEXT)                                \
     F(T, by,          actor,         BIRTH,    F_TEXT)                                \
     F(T, created_ms,  created_ms,    BIRTH,    F_MS)                                  \
     F(T, finished_ms, finished_ms,   PROGRESS, F_MS)                                  \
@@ -148,7 +148,8 @@
     F(T, at.died_ms,  at_ms,         PROGRESS, F_MS)                                  \
     F(T, at.exec_id,  at_id,         PROGRESS, F_U64)                                 \
     F(T, refusal,     refusal,       PROGRESS, F_TEXT)                                \
-    F(T, refusals,    refusals,      PROGRESS, F_TEXT)
+    F(T, ids,         ids,           BULK,     F_TEXT)                                \
+    F(T, refusals,    refusals,      TRAIL,    F_TEXT)
 
 #define VERSION_FIELDS(F, T)                                                          \
     F(T, job_id,      job_id,        KEY,      F_ID)                                  \

@@ -45,35 +45,6 @@ static enum filter_of filter_of(const struct list_kind *kind)
     return kind->counter == COUNTER_JOBS ? FILTER_OF_JOBS : FILTER_OF_EXECS;
 }
 
-/* False when no index has it. A job without the field is in none. */
-static bool set_indexed(struct filter *f, enum job_field_id id, struct str value)
-{
-    size_t i = 0;
-    if (job_fields[id].kept != JOB_KEPT_INDEXED || str_eq(value, STR("null")))
-        return false;
-    while (filter_columns[i].field != id)
-        i++;
-    filter_column_set(f, i, value);
-    return true;
-}
-
-/* A field that the filter does not read by itself: its value as documents have it. False: it is no
- * field. */
-static bool read_field(struct request *r, struct str name, struct str text,
-                       struct field_errors *errors)
-{
-    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
-        if (job_fields[i].filter == JOB_FILTER_NO || job_fields[i].kept == JOB_KEPT_COLUMN ||
-            !str_eq(job_fields[i].key, name))
-            continue;
-        struct str value = spec_filter_value((enum job_field_id)i, text, r->arena, errors);
-        if (!set_indexed(&r->list.filter, (enum job_field_id)i, value))
-            filter_add_document(&r->list.filter, job_fields[i].key, value, r->arena);
-        return true;
-    }
-    return false;
-}
-
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
@@ -82,11 +53,10 @@ static void read_filter(struct request *r, const struct list_kind *kind,
     struct str value;
     struct err err;
     while (request_next_param(r, &rest, &name, &value)) {
-        enum rc rc = filter_set(&r->list.filter, filter_of(kind), name, value, r->arena, &err);
+        enum rc rc =
+            filter_param_read(&r->list.filter, filter_of(kind), name, value, r->arena, &err);
         if (rc == RC_INVALID)
             field_error(errors, r->arena, name, "%s", err.text);
-        else if (rc == RC_NOT_FOUND)
-            (void)read_field(r, name, value, errors);
     }
     if (errors->count == 0 && filter_check(&r->list.filter, filter_of(kind), &name, &err) != RC_OK)
         field_error(errors, r->arena, name, "%s", err.text);

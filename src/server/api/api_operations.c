@@ -42,8 +42,8 @@ static void begin(struct request *r)
     const struct action_call *call = r->own;
     const struct operation_rec *op = &call->op;
     r->cmd.operate.kind = op->kind;
-    r->cmd.operate.filter = op->filter;
-    r->cmd.operate.which = op->which;
+    if (!op->by_ids)
+        r->cmd.operate.which = op->which;
     r->cmd.operate.by_ids = op->by_ids;
     r->cmd.operate.ids = op->ids;
     r->cmd.operate.counted = !call->found.at_least;
@@ -76,8 +76,8 @@ static void act(struct request *r, bool of_jobs)
     call->op = (struct operation_rec){
         .id = INT64_MAX, /* all there is was there before */
         .kind = wish.kind,
-        .filter = wish.letters,
-        .which = wish.filter,
+        .which = operation_filter_text(wish.kind, &wish.filter, r->arena),
+        .meant = wish.filter,
         .by_ids = wish.by_ids,
         .ids = wish.ids,
     };
@@ -124,7 +124,7 @@ static void look_operations(struct request *r, struct reader *reader)
     json_key(&w, "operations");
     json_open_array(&w);
     for (size_t i = 0; i < count; i += parts_of_one(parts + i, count - i))
-        operation_print(&w, parts + i, parts_of_one(parts + i, count - i));
+        operation_print(&w, parts + i, parts_of_one(parts + i, count - i), false);
     json_close_array(&w);
     json_close(&w);
 }
@@ -152,7 +152,7 @@ static void look_operation(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
-    operation_print(&w, parts, count);
+    operation_print(&w, parts, count, true);
 }
 
 void api_operation(struct request *r)
@@ -168,9 +168,13 @@ static void look_running(struct request *r, struct reader *reader)
     struct operation_rec *parts;
     size_t count;
     r->rc = read_one(r, reader, &parts, &count);
-    if (r->rc == RC_OK && operation_state_of(parts, count) == OPERATION_DONE)
-        r->rc = err_set(&r->err, RC_CONFLICT, "the operation %s is done already",
-                        ID_TEXT(ID_OPERATION, r->cmd.target.id));
+    if (r->rc != RC_OK)
+        return;
+    enum operation_state state = operation_state_of(parts, count);
+    if (state == OPERATION_DONE || state == OPERATION_FAILED)
+        r->rc = err_set(&r->err, RC_CONFLICT, "the operation %s %s already",
+                        ID_TEXT(ID_OPERATION, r->cmd.target.id),
+                        state == OPERATION_DONE ? "is done" : "has failed");
 }
 
 static void answer_cancelled(struct request *r)

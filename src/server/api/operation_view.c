@@ -47,8 +47,10 @@ static enum rc count_page(struct reader *reader, struct counting *c, struct lett
                           struct err *err)
 {
     if (!operation_is_about_letters(c->op->kind))
-        return reader->ops->live(reader, at->exec_id, COUNT_PAGE, count_live, c, &at->exec_id, err);
-    return reader->ops->letters(reader, &c->op->filter, *at, COUNT_PAGE, count_letter, c, at, err);
+        return reader->ops->live(reader, at->exec_id, COUNT_PAGE, operation_needs_document(c->op),
+                                 count_live, c, &at->exec_id, err);
+    struct letter_filter letters = operation_letters(c->op);
+    return reader->ops->letters(reader, &letters, *at, COUNT_PAGE, count_letter, c, at, err);
 }
 
 enum rc operation_count(struct reader *reader, const struct operation_rec *op,
@@ -87,7 +89,7 @@ static void answer_started(struct request *r)
     const struct started *started = r->own;
     struct json_writer w = request_writer(r);
     if (started->count > 0) {
-        operation_print(&w, started->parts, started->count);
+        operation_print(&w, started->parts, started->count, true);
     } else { /* asked for again so much later that it is forgotten */
         json_open(&w);
         json_put_id(&w, "operation_id", ID_OPERATION, r->cmd.reply.operation_id);

@@ -308,8 +308,8 @@ void mem_answer_live(const struct mem_store *m, const struct partition_set *owne
 void mem_answer_operations(const struct mem_store *m, struct arena *arena, struct question *q);
 enum rc mem_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
                             struct operation_rec **ret_parts, size_t *ret_count, struct err *err);
-enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink, void *arg,
-                      uint64_t *ret_next, struct err *err);
+enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                      live_sink *sink, void *arg, uint64_t *ret_next, struct err *err);
 
 /* letters.c: dead letters, for readers */
 enum rc mem_find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err);

@@ -66,7 +66,7 @@ void mem_answer_live(const struct mem_store *m, const struct partition_set *owne
         const struct job_rec *job = map_get(&m->jobs, all[i]->job_id);
         if (!partition_has(owned, all[i]->id))
             continue;
-        q->answer.more = looked++ == LIVE_SCAN_MAX || execs.len == q->limit;
+        q->answer.more = looked++ == question_scan_max(q, LIVE_SCAN_MAX) || execs.len == q->limit;
         if (q->answer.more)
             break;
         q->answer.place.exec_id = all[i]->id;
@@ -119,6 +119,8 @@ enum rc mem_read_operations(struct reader *reader, uint64_t id, struct arena *ar
         for (size_t i = begin; i < end && (id == 0 || all[i]->id == id); i++) {
             struct operation_rec *part = VEC_PUSH(arena, &parts);
             *part = *all[i];
+            if (id == 0)
+                part->ids = part->refusals = (struct str){0};
             fields_copy(&operation_fields, part, arena);
         }
         end = begin;
@@ -129,13 +131,14 @@ enum rc mem_read_operations(struct reader *reader, uint64_t id, struct arena *ar
     return RC_OK;
 }
 
-enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink, void *arg,
-                      uint64_t *ret_next, struct err *err)
+enum rc mem_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                      live_sink *sink, void *arg, uint64_t *ret_next, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct mem_store *m = mem_reader_store(reader);
     uint64_t last = after;
     size_t count;
+    (void)documents; /* every job has its own here */
     (void)err;
     *ret_next = 0;
     pthread_mutex_lock(&m->lock);

@@ -291,7 +291,8 @@ static void answer_letters(struct mem_store *m, const struct partition_set *owne
         if (letter_order(all[i]->place, q->place) <= 0 ||
             !partition_has(owned, all[i]->place.exec_id))
             continue;
-        q->answer.more = looked++ == LETTERS_SCAN_MAX || q->answer.letter_count == q->limit;
+        q->answer.more = looked++ == question_scan_max(q, LETTERS_SCAN_MAX) ||
+                         q->answer.letter_count == q->limit;
         if (q->answer.more)
             break;
         q->answer.place = all[i]->place;

@@ -48,7 +48,7 @@ static void keep_operation(struct pg *pg, const struct operation_change *change)
 {
     struct pg_call *use = pg_call(pg, change->progress ? Q_MOVE_OPERATION : Q_PUT_OPERATION);
     if (change->progress) {
-        pg_record(use, &operation_fields, FIELD_PROGRESS, &change->operation);
+        pg_record(use, &operation_fields, FIELD_PROGRESS | FIELD_TRAIL, &change->operation);
         pg_record(use, &operation_fields, FIELD_KEY, &change->operation);
     } else {
         pg_record(use, &operation_fields, FIELD_ANY, &change->operation);
@@ -169,6 +169,7 @@ static enum rc look_at_live(struct postgres_store *s, const struct ownership *ow
     pg_u64(use, q->answer.place.exec_id);
     postgres_bind_asked(use, own, q);
     pg_u64(use, max);
+    pg_bool(use, operation_needs_document(q->operation));
     TRY(pg_run(&s->pg, err));
     *ret_end = pg_rows(use) < max;
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -185,12 +186,13 @@ enum rc postgres_find_live_jobs(struct postgres_store *s, const struct ownership
                                 struct arena *arena, struct question *q, struct err *err)
 {
     struct live_found live = {0};
-    size_t wanted = q->limit < LIVE_SCAN_MAX ? q->limit : LIVE_SCAN_MAX;
+    size_t scan_max = question_scan_max(q, LIVE_SCAN_MAX);
+    size_t wanted = q->limit < scan_max ? q->limit : scan_max;
     bool end;
     q->answer.place.exec_id = q->after_id;
     TRY(look_at_live(s, own, arena, q, &live, wanted + 1, &end, err));
     if (!end)
-        TRY(look_at_live(s, own, arena, q, &live, LIVE_SCAN_MAX - live.looked + 1, &end, err));
+        TRY(look_at_live(s, own, arena, q, &live, scan_max - live.looked + 1, &end, err));
     live_answer(&live, q);
     return RC_OK;
 }
@@ -223,7 +225,7 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
     pg_u64(use, q->place.exec_id);
     pg_i64(use, q->until_ms);
     postgres_bind_asked(use, own, q);
-    pg_i64(use, LETTERS_SCAN_MAX + 1);
+    pg_u64(use, question_scan_max(q, LETTERS_SCAN_MAX) + 1);
     TRY(pg_run(&s->pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         if (!letters_add(&letters, q, pg_row(use, i, NULL), arena))

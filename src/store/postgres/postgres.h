@@ -189,8 +189,8 @@ enum rc postgres_find_operations(struct postgres_store *s, struct arena *arena, 
 enum rc postgres_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
                                  struct operation_rec **ret_parts, size_t *ret_count,
                                  struct err *err);
-enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
-                           void *arg, uint64_t *ret_next, struct err *err);
+enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                           live_sink *sink, void *arg, uint64_t *ret_next, struct err *err);
 
 /* inbox.c */
 struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct ownership *own,

@@ -160,8 +160,9 @@ enum rc postgres_read_operations(struct reader *reader, uint64_t id, struct aren
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     VEC(struct operation_rec) parts = {0};
-    struct pg_call *use = pg_call(pg, Q_READ_OPERATIONS);
-    pg_u64(use, id);
+    struct pg_call *use = pg_call(pg, id == 0 ? Q_LIST_OPERATIONS : Q_READ_OPERATION);
+    if (id != 0)
+        pg_u64(use, id);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct row row = pg_row(use, i, arena);
@@ -174,8 +175,8 @@ enum rc postgres_read_operations(struct reader *reader, uint64_t id, struct aren
     return RC_OK;
 }
 
-enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
-                           void *arg, uint64_t *ret_next, struct err *err)
+enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                           live_sink *sink, void *arg, uint64_t *ret_next, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     struct pg_call *use = pg_call(pg, Q_FIND_LIVE_JOBS);
@@ -185,6 +186,7 @@ enum rc postgres_read_live(struct reader *reader, uint64_t after, size_t max, li
     pg_i64(use, 1); /* all of the store, as if it were one partition */
     pg_i64(use, 1);
     pg_u64(use, max + 1);
+    pg_bool(use, documents);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         if (i == max || !live_tell(pg_row(use, i, NULL), sink, arg, &last)) {

@@ -51,7 +51,8 @@ bool letters_add(struct letters_found *found, struct question *q, struct row row
                  struct arena *arena)
 {
     struct letter_rec letter;
-    q->answer.more = found->looked == LETTERS_SCAN_MAX || found->letters.len == q->limit;
+    q->answer.more =
+        found->looked == question_scan_max(q, LETTERS_SCAN_MAX) || found->letters.len == q->limit;
     if (q->answer.more)
         return false;
     found->looked++;

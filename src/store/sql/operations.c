@@ -9,7 +9,10 @@ bool live_add(struct live_found *found, struct question *q, struct row row, stru
 {
     struct exec_rec exec = {0};
     struct job_rec job;
-    q->answer.more = found->looked == LIVE_SCAN_MAX || found->execs.len == q->limit;
+    if (found->looked == 0)
+        found->bytes_max = arena->used_bytes + LIVE_BYTES_MAX;
+    q->answer.more = found->looked == question_scan_max(q, LIVE_SCAN_MAX) ||
+                     found->execs.len == q->limit || arena->used_bytes > found->bytes_max;
     if (q->answer.more)
         return false;
     found->looked++;

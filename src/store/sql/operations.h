@@ -3,12 +3,15 @@
 #include "base/vec.h"
 #include "store/sql/row.h"
 
+enum { LIVE_BYTES_MAX = 16 << 20 };
+
 /* ---- turns: ASK_LIVE, smallest ids first */
 
 struct live_found {
     VEC(struct exec_rec) execs;
     VEC(struct job_rec) jobs;
     size_t looked;
+    size_t bytes_max; /* of the arena, with documents of those that do not fit */
 };
 
 /* Takes a row of an execution and its job when the operation does. False: this one is too many. */

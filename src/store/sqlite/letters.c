@@ -38,7 +38,7 @@ static enum rc keep_operation(struct db *db, const struct operation_change *chan
 {
     struct stmt stmt = db_stmt(db, change->progress ? SQL_MOVE_OPERATION : SQL_PUT_OPERATION);
     if (change->progress) {
-        stmt_record(&stmt, &operation_fields, FIELD_PROGRESS, &change->operation);
+        stmt_record(&stmt, &operation_fields, FIELD_PROGRESS | FIELD_TRAIL, &change->operation);
         stmt_record(&stmt, &operation_fields, FIELD_KEY, &change->operation);
     } else {
         stmt_record(&stmt, &operation_fields, FIELD_ANY, &change->operation);

@@ -9,6 +9,7 @@ enum rc sqlite_find_live_jobs(struct sqlite_store *s, struct arena *arena, struc
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_LIVE_JOBS);
     struct live_found live = {0};
     q->answer.place.exec_id = q->after_id;
+    stmt_i64(&stmt, operation_needs_document(q->operation));
     stmt_u64(&stmt, q->after_id);
     for (bool found = true; found;) {
         TRY(stmt_next(&stmt, &found, err));
@@ -41,9 +42,12 @@ enum rc sqlite_find_operations(struct sqlite_store *s, struct arena *arena, stru
 enum rc sqlite_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
                                struct operation_rec **ret_parts, size_t *ret_count, struct err *err)
 {
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_OPERATIONS);
+    CLEANUP(stmt_end)
+    struct stmt stmt =
+        db_stmt(reader_db(reader), id == 0 ? SQL_LIST_OPERATIONS : SQL_READ_OPERATION);
     VEC(struct operation_rec) parts = {0};
-    stmt_u64(&stmt, id);
+    if (id != 0)
+        stmt_u64(&stmt, id);
     for (bool found = true;;) {
         struct operation_rec part;
         TRY(stmt_next(&stmt, &found, err));
@@ -58,12 +62,13 @@ enum rc sqlite_read_operations(struct reader *reader, uint64_t id, struct arena 
     return RC_OK;
 }
 
-enum rc sqlite_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
-                         void *arg, uint64_t *ret_next, struct err *err)
+enum rc sqlite_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                         live_sink *sink, void *arg, uint64_t *ret_next, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_FIND_LIVE_JOBS);
     uint64_t last = after;
     *ret_next = 0;
+    stmt_i64(&stmt, documents);
     stmt_u64(&stmt, after);
     for (size_t looked = 0;; looked++) {
         bool found;

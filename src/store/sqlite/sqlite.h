@@ -103,8 +103,8 @@ enum rc sqlite_find_operations(struct sqlite_store *s, struct arena *arena, stru
 enum rc sqlite_read_operations(struct reader *reader, uint64_t id, struct arena *arena,
                                struct operation_rec **ret_parts, size_t *ret_count,
                                struct err *err);
-enum rc sqlite_read_live(struct reader *reader, uint64_t after, size_t max, live_sink *sink,
-                         void *arg, uint64_t *ret_next, struct err *err);
+enum rc sqlite_read_live(struct reader *reader, uint64_t after, size_t max, bool documents,
+                         live_sink *sink, void *arg, uint64_t *ret_next, struct err *err);
 
 /* inbox.c: the same for what partitions tell each other */
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,

@@ -1,66 +1,70 @@
 #include "wire/message/operation_json.h"
 #include "base/id.h"
-#include "job/spec.h"
-#include "job/state.h"
 #include "wire/json/fields.h"
+#include "wire/json/json_scan.h"
 #include "wire/message/letter_json.h"
+#include "wire/message/spec_json.h"
 
 #include <stdlib.h>
 
-/* ---- printing */
+enum {
+    VALUES_MAX = 100,                /* of one parameter of a filter */
+    FILTER_JSON_BYTES_MAX = 1 << 20, /* of its text, which was read from less */
+};
 
-static void put_lines(struct json_writer *w, const char *key, struct str lines)
-{
-    if (lines.len == 0)
-        return;
-    json_key(w, key);
-    json_open_array(w);
-    while (lines.len > 0)
-        json_str(w, str_cut(&lines, '\n'));
-    json_close_array(w);
-}
+/* ---- printing: filters, as their lists have them */
 
-static void put_states(struct json_writer *w, uint32_t states, bool jobs)
+/* Of a field that only documents have it is JSON already. */
+static bool is_json(struct str name, struct str value)
 {
-    if (states == 0)
-        return;
-    json_key(w, "status");
-    json_open_array(w);
-    for (uint32_t i = 1; i < 32; i++) {
-        if ((states >> i & 1) != 0)
-            json_str(w, jobs ? job_state_name((enum job_state)i)
-                             : exec_state_name((enum exec_state)i));
+    struct err err;
+    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (job_fields[i].kept != JOB_KEPT_COLUMN && str_eq(job_fields[i].key, name))
+            return json_check(value, JSON_ANY_DEPTH, &err) == RC_OK;
     }
-    json_close_array(w);
+    return false;
 }
 
-static void put_if(struct json_writer *w, const char *key, struct str text)
+static void put_value(struct json_writer *w, struct str name, struct str value)
 {
-    if (text.len > 0)
-        json_put_str(w, key, text);
+    if (is_json(name, value))
+        json_raw(w, value);
+    else
+        json_str(w, value);
 }
 
-static void put_filter(struct json_writer *w, const struct operation_rec *op)
+static void put_filter(struct json_writer *w, const struct filter *f, enum filter_of of)
 {
-    const struct action_filter *f = &op->which;
-    put_states(w, f->states, operation_is_about_jobs(op->kind));
-    put_lines(w, "queue", f->queues);
-    put_lines(w, "tag", f->tags);
-    put_if(w, "name", f->name);
-    put_if(w, "owner", f->owner);
-    put_if(w, "team", f->team);
-    if (f->job_id != 0)
-        json_put_id(w, "job", ID_JOB, f->job_id);
-    if (f->created_after_ms != 0)
-        json_put_when(w, "created_after", f->created_after_ms);
-    if (f->created_before_ms != 0)
-        json_put_when(w, "created_before", f->created_before_ms);
-    letter_filter_print(w, &op->filter);
+    CLEANUP(buf_free) struct buf out = BUF(FILTER_JSON_BYTES_MAX);
+    struct str before = {0}; /* the parameter whose array is open */
+    filter_print(f, of, &out);
+    for (struct str text = buf_str(&out); text.len > 0;) {
+        struct str value = str_cut(&text, '\n');
+        struct str name = str_cut(&value, '=');
+        enum filter_repeats repeats;
+        bool one = !filter_repeats(of, name, &repeats) || repeats == FILTER_ONCE;
+        if (before.len > 0 && !str_eq(before, name)) {
+            json_close_array(w);
+            before = (struct str){0};
+        }
+        if (before.len == 0)
+            json_key_str(w, name);
+        if (before.len == 0 && !one) {
+            json_open_array(w);
+            before = name;
+        }
+        put_value(w, name, value);
+    }
+    if (before.len > 0)
+        json_close_array(w);
 }
 
-static void put_refusals(struct json_writer *w, const struct operation_rec *parts, size_t count)
+/* ---- printing: operations */
+
+static void put_refusals(struct json_writer *w, enum operation_kind kind,
+                         const struct operation_rec *parts, size_t count)
 {
-    const char *prefix = operation_is_about_jobs(parts->kind) ? ID_JOB : ID_EXEC;
+    const char *prefix = operation_is_about_jobs(kind) ? ID_JOB : ID_EXEC;
     size_t left = OPERATION_REFUSALS_MAX;
     json_key(w, "refusals");
     json_open_array(w);
@@ -83,8 +87,8 @@ enum operation_state operation_state_of(const struct operation_rec *parts, size_
     for (size_t i = 0; i < count; i++) {
         if (parts[i].state == OPERATION_RUNNING)
             return OPERATION_RUNNING;
-        if (parts[i].state == OPERATION_CANCELLED)
-            state = OPERATION_CANCELLED;
+        if (parts[i].state > state)
+            state = parts[i].state;
     }
     return count < parts->parts ? OPERATION_RUNNING : state;
 }
@@ -92,7 +96,6 @@ enum operation_state operation_state_of(const struct operation_rec *parts, size_
 /* What the parts have come to together. */
 struct sum {
     uint64_t total, done, refused;
-    size_t ids;
     int64_t finished_ms;
     struct str refusal;
 };
@@ -104,7 +107,6 @@ static struct sum add_up(const struct operation_rec *parts, size_t count)
         sum.total += parts[i].total;
         sum.done += parts[i].done;
         sum.refused += parts[i].refused;
-        sum.ids += operation_id_count(parts[i].ids);
         if (parts[i].finished_ms > sum.finished_ms)
             sum.finished_ms = parts[i].finished_ms;
         if (parts[i].refusal.len > 0)
@@ -113,31 +115,42 @@ static struct sum add_up(const struct operation_rec *parts, size_t count)
     return sum;
 }
 
-static void put_which(struct json_writer *w, const struct operation_rec *op, size_t ids)
+/* Ids were counted at the beginning: other servers have theirs a moment later. */
+static void put_which(struct json_writer *w, const struct operation_rec *op, bool readable,
+                      uint64_t total)
 {
-    if (op->by_ids) {
+    if (op->by_ids || !readable) {
         json_put_null(w, "filter");
-        json_put_int(w, "ids", (int64_t)ids);
+        if (op->by_ids)
+            json_put_int(w, "ids", (int64_t)total);
         return;
     }
     json_key(w, "filter");
     json_open(w);
-    put_filter(w, op);
+    if (op->kind == OPERATION_RETRY || op->kind == OPERATION_DISCARD)
+        letter_filter_print(w, &op->filter);
+    else
+        put_filter(w, &op->meant, operation_filter_of(op->kind));
     json_close(w);
 }
 
-void operation_print(struct json_writer *w, const struct operation_rec *parts, size_t count)
+void operation_print(struct json_writer *w, const struct operation_rec *parts, size_t count,
+                     bool refusals)
 {
+    CLEANUP(arena_free) struct arena arena = {0};
     enum operation_state state = operation_state_of(parts, count);
     const struct sum sum = add_up(parts, count);
+    struct operation_rec op = *parts;
+    struct err err;
+    bool readable = operation_read(&op, &arena, &err) == RC_OK;
     bool over = state != OPERATION_RUNNING;
     json_open(w);
-    json_put_id(w, "operation_id", ID_OPERATION, parts->id);
-    json_put_str(w, "kind", operation_kind_name(parts->kind));
-    json_put_str(w, "of", operation_subject_name(parts->kind));
+    json_put_id(w, "operation_id", ID_OPERATION, op.id);
+    json_put_str(w, "kind", operation_kind_name(op.kind));
+    json_put_str(w, "of", operation_subject_name(op.kind));
     json_put_str(w, "status", operation_state_name(state));
-    put_which(w, parts, sum.ids);
-    if (parts->counted)
+    put_which(w, &op, readable, sum.total);
+    if (op.counted)
         json_put_int(w, "total", (int64_t)sum.total);
     else if (state == OPERATION_DONE)
         json_put_int(w, "total", (int64_t)(sum.done + sum.refused));
@@ -146,186 +159,87 @@ void operation_print(struct json_writer *w, const struct operation_rec *parts, s
     json_put_int(w, "done", (int64_t)sum.done);
     json_put_int(w, "refused", (int64_t)sum.refused);
     json_put_text(w, "last_refusal", sum.refusal);
-    put_refusals(w, parts, count);
-    json_put_str(w, "actor", parts->by);
-    json_put_when(w, "created_at", parts->created_ms);
+    if (refusals)
+        put_refusals(w, op.kind, parts, count);
+    json_put_str(w, "actor", op.by);
+    json_put_when(w, "created_at", op.created_ms);
     json_put_when(w, "finished_at", over ? sum.finished_ms : 0);
     json_close(w);
 }
 
-/* ---- reading: values that may be one or many */
+/* ---- reading: filters, which have the parameters of lists */
 
-typedef bool take_value(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into);
-
-static void read_one_or_many(const struct fields *f, const struct field_place *at,
-                             const struct json *value, take_value *take, void *into)
+static bool text_of(const struct fields *fields, const struct field_place *at,
+                    const struct json *value, struct str *ret_text)
 {
-    enum { VALUES_MAX = 100 };
-    if (value->kind != JSON_ARRAY) {
-        (void)take(f, at, value, into);
+    bool scalar = value->kind == JSON_INT || value->kind == JSON_BOOL;
+    *ret_text = value->kind == JSON_STRING ? value->string : value->raw;
+    return scalar || fields_kind(fields, at, value, JSON_STRING);
+}
+
+static void read_value(const struct fields *fields, const struct field_place *at, struct str name,
+                       const struct json *value, enum filter_of of, struct filter *f)
+{
+    struct str text;
+    struct err err;
+    if (!text_of(fields, at, value, &text))
+        return;
+    if (filter_param_read(f, of, name, text, fields->arena, &err) != RC_OK)
+        fields_fail(fields, at, "%s", err.text);
+}
+
+static void read_member(const struct fields *fields, const struct field_place *at,
+                        const struct json_member *member, enum filter_of of, struct filter *f)
+{
+    const struct json *value = &member->value;
+    enum filter_repeats repeats;
+    bool known = filter_repeats(of, member->key, &repeats);
+    if (known && value->kind == JSON_NULL) {
+        fields_fail(fields, at, "must not be null; leave it out");
+        return;
+    }
+    if (!known || value->kind != JSON_ARRAY || repeats == FILTER_ONCE) {
+        read_value(fields, at, member->key, value, of, f);
         return;
     }
     if (value->count == 0 || value->count > VALUES_MAX) {
-        fields_fail(f, at, "must have 1 to %d values", VALUES_MAX);
+        fields_fail(fields, at, "must have 1 to %d values", VALUES_MAX);
         return;
     }
     for (size_t i = 0; i < value->count; i++) {
         const struct field_place item = {.parent = at, .index = i};
-        if (!take(f, &item, &value->items[i], into))
-            return;
+        read_value(fields, &item, member->key, &value->items[i], of, f);
     }
 }
 
-static void add_line(const struct fields *f, struct str *lines, struct str line)
+static void read_filter_object(const struct fields *fields, const struct field_place *at,
+                               const struct json *object, enum filter_of of, struct filter *f)
 {
-    *lines = lines->len == 0 ? line
-                             : arena_printf(f->arena, "%.*s\n%.*s", STR_ARG(*lines), STR_ARG(line));
-}
-
-static bool take_queue(const struct fields *f, const struct field_place *at,
-                       const struct json *value, void *into)
-{
-    if (!fields_text(f, at, value, FIELD_WORD, 1, SPEC_NAME_MAX))
-        return false;
-    add_line(f, into, value->string);
-    return true;
-}
-
-static bool take_tag(const struct fields *f, const struct field_place *at, const struct json *value,
-                     void *into)
-{
-    enum { TAG_TEXT_MAX = 1000 };
-    if (!fields_text(f, at, value, FIELD_LINE, 1, TAG_TEXT_MAX))
-        return false;
-    if (str_index(value->string, ':') == value->string.len) {
-        fields_fail(f, at, "must be KEY:VALUE");
-        return false;
+    if (!fields_kind(fields, at, object, JSON_OBJECT))
+        return;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct field_place place = {.parent = at, .key = object->members[i].key};
+        read_member(fields, &place, &object->members[i], of, f);
     }
-    add_line(f, into, value->string);
-    return true;
 }
-
-static bool take_job_state(const struct fields *f, const struct field_place *at,
-                           const struct json *value, void *into)
-{
-    enum job_state state;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return false;
-    if (!job_state_parse(value->string, &state) || job_is_over(state)) {
-        fields_fail(f, at, "must be active or paused: nothing is done to jobs that are over");
-        return false;
-    }
-    *(uint32_t *)into |= UINT32_C(1) << state;
-    return true;
-}
-
-static bool take_exec_state(const struct fields *f, const struct field_place *at,
-                            const struct json *value, void *into)
-{
-    enum exec_state state;
-    if (!fields_kind(f, at, value, JSON_STRING))
-        return false;
-    if (!exec_state_parse(value->string, &state)) {
-        fields_fail(f, at, "'%.*s' is not a status", STR_ARG(str_head(value->string, 40)));
-        return false;
-    }
-    *(uint32_t *)into |= UINT32_C(1) << state;
-    return true;
-}
-
-static void read_queues(const struct fields *f, const struct field_place *at,
-                        const struct json *value, void *into)
-{
-    read_one_or_many(f, at, value, take_queue, into);
-}
-
-static void read_tags(const struct fields *f, const struct field_place *at,
-                      const struct json *value, void *into)
-{
-    read_one_or_many(f, at, value, take_tag, into);
-}
-
-static void read_job_states(const struct fields *f, const struct field_place *at,
-                            const struct json *value, void *into)
-{
-    read_one_or_many(f, at, value, take_job_state, into);
-}
-
-static void read_exec_states(const struct fields *f, const struct field_place *at,
-                             const struct json *value, void *into)
-{
-    read_one_or_many(f, at, value, take_exec_state, into);
-}
-
-/* ---- reading: the filter */
-
-static void read_fingerprint(const struct fields *f, const struct field_place *at,
-                             const struct json *value, void *into)
-{
-    if (fields_kind(f, at, value, JSON_STRING) && !fingerprint_parse(value->string, into))
-        fields_fail(f, at, "must be %d hexadecimal digits", FAILURE_PRINT_BYTES);
-}
-
-#define OF_BOTH                                                                                    \
-    {FIELD("queue", struct action_wish, filter.queues), .kind = FIELD_OWN, .read = read_queues},   \
-        {FIELD("tag", struct action_wish, filter.tags), .kind = FIELD_OWN, .read = read_tags},     \
-        {FIELD("name", struct action_wish, filter.name), .kind = FIELD_LINE, .min = 1,             \
-         .max = SPEC_NAME_MAX + 1},                                                                \
-        {FIELD("owner", struct action_wish, filter.owner), .kind = FIELD_LINE, .min = 1,           \
-         .max = SPEC_NAME_MAX},                                                                    \
-        {FIELD("team", struct action_wish, filter.team), .kind = FIELD_WORD, .min = 1,             \
-         .max = SPEC_NAME_MAX},                                                                    \
-        {FIELD("created_after", struct action_wish, filter.created_after_ms), .kind = FIELD_WHEN,  \
-         .min = 1},                                                                                \
-    {                                                                                              \
-        FIELD("created_before", struct action_wish, filter.created_before_ms), .kind = FIELD_WHEN, \
-                                                                               .min = 1            \
-    }
-
-static const struct field of_job_fields[] = {
-    {FIELD("status", struct action_wish, filter.states), .kind = FIELD_OWN,
-     .read = read_job_states},
-    OF_BOTH,
-};
-
-static const struct field of_exec_fields[] = {
-    {FIELD("status", struct action_wish, filter.states), .kind = FIELD_OWN,
-     .read = read_exec_states},
-    OF_BOTH,
-    {FIELD("job", struct action_wish, filter.job_id), .kind = FIELD_ID, .prefix = ID_JOB},
-    {FIELD("class", struct action_wish, letters.class), .kind = FIELD_ONE_OF,
-     .words = &failure_words},
-    {FIELD("fingerprint", struct action_wish, letters.fingerprint), .kind = FIELD_OWN,
-     .read = read_fingerprint},
-};
 
 static void read_filter(const struct fields *f, const struct field_place *at,
-                        const struct json *value, bool of_jobs, struct action_wish *wish)
+                        const struct json *value, enum filter_of of, struct action_wish *wish)
 {
-    if (!fields_kind(f, at, value, JSON_OBJECT))
-        return;
     wish->has_filter = true;
-    /* A null would not restrict, and act upon what was not meant. */
-    for (uint32_t i = 0; i < value->count; i++) {
-        const struct field_place place = {.parent = at, .key = value->members[i].key};
-        if (value->members[i].value.kind == JSON_NULL)
-            fields_fail(f, &place, "must not be null; leave it out");
-    }
-    fields_read(f, at, value, of_jobs ? of_job_fields : of_exec_fields,
-                of_jobs ? COUNT_OF(of_job_fields) : COUNT_OF(of_exec_fields), wish);
+    read_filter_object(f, at, value, of, &wish->filter);
 }
 
 static void read_job_filter(const struct fields *f, const struct field_place *at,
                             const struct json *value, void *into)
 {
-    read_filter(f, at, value, true, into);
+    read_filter(f, at, value, FILTER_OF_JOBS, into);
 }
 
 static void read_exec_filter(const struct fields *f, const struct field_place *at,
                              const struct json *value, void *into)
 {
-    read_filter(f, at, value, false, into);
+    read_filter(f, at, value, FILTER_OF_EXECS, into);
 }
 
 /* ---- reading: ids */
@@ -413,38 +327,14 @@ static const struct field exec_wish_fields[] = {
     {FIELD("dry_run", struct action_wish, dry_run), .kind = FIELD_BOOL},
 };
 
-static uint32_t bit(enum exec_state state)
-{
-    return UINT32_C(1) << state;
-}
-
 /* What would never fit would be an answer of zero to a question that was meant otherwise. */
-static void check_states(const struct fields *f, const struct action_wish *wish)
+static void check_filter(const struct fields *f, const struct action_wish *wish)
 {
     const struct field_place filter = {.key = STR("filter")};
-    const struct field_place status = {.parent = &filter, .key = STR("status")};
-    const uint32_t dead = bit(EXEC_FAILED) | bit(EXEC_TIMEOUT);
-    uint32_t over = 0;
-    for (uint32_t i = 1; i < EXEC_STATES; i++)
-        over |= exec_is_final((enum exec_state)i) ? UINT32_C(1) << i : 0;
-    if (wish->kind == OPERATION_CANCEL_EXECS && (wish->filter.states & over) != 0)
-        fields_fail(f, &status, "must be one that is not over: nothing else can be cancelled");
-    if (wish->kind == OPERATION_RETRY_EXECS && (wish->filter.states & ~dead) != 0)
-        fields_fail(f, &status, "must be failed or timeout: dead letters are run again");
-}
-
-static void check_fields(const struct fields *f, const struct action_wish *wish)
-{
-    const struct field_place filter = {.key = STR("filter")};
-    const struct field_place tag = {.parent = &filter, .key = STR("tag")};
-    const struct field_place team = {.parent = &filter, .key = STR("team")};
-    bool retry = wish->kind == OPERATION_RETRY_EXECS;
-    if (retry && wish->filter.tags.len > 0)
-        fields_fail(f, &tag, "does not go with retry: dead letters do not know it");
-    if (retry && wish->filter.team.len > 0)
-        fields_fail(f, &team, "does not go with retry: dead letters do not know it");
-    if (!retry && !letter_filter_is_empty(&wish->letters))
-        fields_fail(f, &filter, "has class or fingerprint, which are of dead letters: of retry");
+    struct field_place param = {.parent = &filter};
+    struct err err;
+    if (operation_filter_check(wish->kind, &wish->filter, &param.key, &err) != RC_OK)
+        fields_fail(f, &param, "%s", err.text);
 }
 
 static void check_whole(const struct fields *f, const struct action_wish *wish)
@@ -452,16 +342,13 @@ static void check_whole(const struct fields *f, const struct action_wish *wish)
     const struct field_place filter = {.key = STR("filter")};
     const struct field_place all = {.key = STR("all")};
     const struct field_place ids = {.key = STR("ids")};
-    bool empty = action_filter_is_empty(&wish->filter) && letter_filter_is_empty(&wish->letters);
+    bool empty = operation_filter_is_empty(&wish->filter);
     if (wish->by_ids && (wish->has_filter || wish->all))
         fields_fail(f, &ids, "says which; leave out the filter and \"all\"");
     else if (!wish->by_ids && empty && !wish->all)
         fields_fail(f, &filter, "restricts nothing; \"all\": true means every one");
     else if (!empty && wish->all)
         fields_fail(f, &all, "is for every one; leave it out, or the filter");
-    if (wish->filter.created_before_ms != 0 &&
-        wish->filter.created_before_ms <= wish->filter.created_after_ms)
-        fields_fail(f, &filter, "ends before it begins: created_before must be the later one");
 }
 
 enum rc action_wish_parse(const struct json *doc, bool of_jobs, struct arena *arena,
@@ -472,8 +359,7 @@ enum rc action_wish_parse(const struct json *doc, bool of_jobs, struct arena *ar
     fields_read(&f, NULL, doc, of_jobs ? job_wish_fields : exec_wish_fields,
                 COUNT_OF(job_wish_fields), ret_wish);
     if (errors->count == 0) {
-        check_states(&f, ret_wish);
-        check_fields(&f, ret_wish);
+        check_filter(&f, ret_wish);
         check_whole(&f, ret_wish);
     }
     return errors->count == 0 ? RC_OK : RC_INVALID;

@@ -4,8 +4,9 @@
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
 
-/* One operation, of all its parts that there are. */
-void operation_print(struct json_writer *w, const struct operation_rec *parts, size_t count);
+/* One operation, of all its parts that there are; in lists without what was refused one by one. */
+void operation_print(struct json_writer *w, const struct operation_rec *parts, size_t count,
+                     bool refusals);
 /* Running while a part does, or is yet to come. */
 enum operation_state operation_state_of(const struct operation_rec *parts, size_t count);
 
@@ -13,8 +14,7 @@ enum operation_state operation_state_of(const struct operation_rec *parts, size_
  * restricts nothing is refused unless "all" says that it is meant. */
 struct action_wish {
     enum operation_kind kind;
-    struct action_filter filter;
-    struct letter_filter letters; /* beside it, of executions to run again */
+    struct filter filter;
     bool has_filter;
     bool by_ids;
     struct str ids; /* growing, none twice: as struct operation_rec has them */

@@ -40,7 +40,7 @@ TEST(the_first_refusals_of_all_parts_are_told_and_no_more, NULL, release)
                                           .refused = 60,
                                           .refusals = refusals(60)};
     }
-    operation_print(&w, parts, COUNT_OF(parts));
+    operation_print(&w, parts, COUNT_OF(parts), true);
     assert_int_equal(json_parse(buf_str(&out), &arena, &doc, &err), RC_OK);
     assert_int_equal(json_get(&doc, STR("refusals"))->count, OPERATION_REFUSALS_MAX);
     assert_int_equal(json_get(&doc, STR("refused"))->integer, 180);

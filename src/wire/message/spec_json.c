@@ -548,3 +548,46 @@ struct str spec_filter_value(enum job_field_id id, struct str text, struct arena
     struct str found = spec_scan(buf_str(&out), job_fields[id].key);
     return found.len > 0 ? arena_str(arena, found) : STR("null");
 }
+
+/* False when no index has it. A job without the field is in none. */
+static bool set_indexed(struct filter *f, enum job_field_id id, struct str value)
+{
+    size_t i = 0;
+    if (job_fields[id].kept != JOB_KEPT_INDEXED || str_eq(value, STR("null")))
+        return false;
+    while (filter_columns[i].field != id)
+        i++;
+    filter_column_set(f, i, value);
+    return true;
+}
+
+static bool is_filter_of(enum job_filter filter, enum filter_of of)
+{
+    return filter == JOB_FILTER_BOTH || (filter == JOB_FILTER_JOBS && (of & FILTER_OF_JOBS) != 0);
+}
+
+/* A field that the filter does not read by itself: its value as documents have it. */
+static enum rc read_field(struct filter *f, enum filter_of of, struct str name, struct str text,
+                          struct arena *arena, struct err *err)
+{
+    struct field_errors errors = {0};
+    for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (!is_filter_of(job_fields[i].filter, of) || job_fields[i].kept == JOB_KEPT_COLUMN ||
+            !str_eq(job_fields[i].key, name))
+            continue;
+        struct str value = spec_filter_value((enum job_field_id)i, text, arena, &errors);
+        if (errors.count > 0)
+            return err_set(err, RC_INVALID, "%.*s", STR_ARG(errors.items[0].message));
+        if (!set_indexed(f, (enum job_field_id)i, value))
+            filter_add_document(f, job_fields[i].key, value, arena);
+        return RC_OK;
+    }
+    return err_set(err, RC_NOT_FOUND, "unknown field");
+}
+
+enum rc filter_param_read(struct filter *f, enum filter_of of, struct str name, struct str value,
+                          struct arena *arena, struct err *err)
+{
+    enum rc rc = filter_set(f, of, name, value, arena, err);
+    return rc == RC_NOT_FOUND ? read_field(f, of, name, value, arena, err) : rc;
+}

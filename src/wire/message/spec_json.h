@@ -4,6 +4,7 @@
  * Printing gives the canonical form: defaults filled in, durations in their shortest form, always
  * the same order, without depends_on. The printed text reads back as the same spec. */
 #pragma once
+#include "job/record/filter.h"
 #include "job/spec.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
@@ -26,6 +27,11 @@ void spec_print_field(struct json_writer *w, const struct spec *spec, enum job_f
  * text is no value of the field. */
 struct str spec_filter_value(enum job_field_id id, struct str text, struct arena *arena,
                              struct field_errors *errors);
+/* Adds a parameter to the filter of a list, also one of a field that only documents have.
+ * RC_NOT_FOUND: there is none of that name; RC_INVALID: err continues a sentence that begins with
+ * the name. */
+enum rc filter_param_read(struct filter *f, enum filter_of of, struct str name, struct str value,
+                          struct arena *arena, struct err *err);
 
 /* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. Names
  * that an older version took are good: a job that is left out does not run. */

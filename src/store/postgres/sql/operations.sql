@@ -1,9 +1,10 @@
 -- operations.sql - what is done with many jobs, executions or dead letters.
 
 -- name: find_live_jobs
--- What is unfinished behind $1 in the partitions $2 and $3, at most $4, each with its job but for the
--- document.
-SELECT l.*, {job_row.head.columns j}, ''::text AS spec FROM (
+-- What is unfinished behind $1 in the partitions $2 and $3, at most $4, each with its job, with
+-- its document if $5.
+SELECT l.*, {job_row.head.columns j},
+    CASE WHEN $5::boolean THEN j.spec ELSE ''::text END AS spec FROM (
     SELECT id FROM belfry.live
     WHERE id > $1::bigint AND belfry.is_owned(id, $2::bigint::integer, $3::bigint)
     ORDER BY id LIMIT $4::bigint) w
@@ -16,6 +17,10 @@ ORDER BY l.id;
 SELECT id, min(state) <> {OPERATION_RUNNING} AND count(*) = max(parts)
 FROM belfry.operation_part GROUP BY id ORDER BY id;
 
--- name: read_operations
-SELECT {operation.columns} FROM belfry.operation_part
-WHERE $1::bigint = 0 OR id = $1::bigint ORDER BY id DESC, partition;
+-- name: read_operation
+SELECT {operation.columns} FROM belfry.operation_part WHERE id = $1::bigint ORDER BY partition;
+
+-- name: list_operations
+-- Without the long texts, of which a hundred operations may have as many megabytes.
+SELECT {operation.head.columns}, ''::text AS ids, ''::text AS refusals
+FROM belfry.operation_part ORDER BY id DESC, partition;

@@ -85,7 +85,7 @@ ON CONFLICT (id, partition) DO UPDATE
 SET {operation.set};
 
 -- name: move_operation
-UPDATE belfry.operation_part SET {operation.progress.set $}
+UPDATE belfry.operation_part SET {operation.progress+trail.set $}
 WHERE id = $9::bigint AND partition = $10::bigint;
 
 -- name: put_calendar

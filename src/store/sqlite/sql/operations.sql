@@ -1,9 +1,9 @@
 -- operations.sql - what is done with many jobs, executions or dead letters.
 
 -- name: find_live_jobs
--- What is unfinished, each with its job but for the document. Without a LIMIT: the caller stops
+-- What is unfinished, each with its job; with the document where a filter asks for it. Without a LIMIT: the caller stops
 -- reading, since rows that make no sense must not fill a page.
-SELECT l.*, {job_row.head.columns j}, '' AS spec
+SELECT l.*, {job_row.head.columns j}, CASE WHEN :with_document THEN j.spec ELSE '' END AS spec
 FROM live_row l LEFT JOIN job j ON j.id = l.job_id
 WHERE l.id > :after_id ORDER BY l.id;
 
@@ -12,6 +12,10 @@ WHERE l.id > :after_id ORDER BY l.id;
 SELECT id, min(state) <> {OPERATION_RUNNING} AND count(*) = max(parts)
 FROM operation_part GROUP BY id ORDER BY id;
 
--- name: read_operations
-SELECT {operation.columns} FROM operation_part
-WHERE :id = 0 OR id = :id ORDER BY id DESC, partition;
+-- name: read_operation
+SELECT {operation.columns} FROM operation_part WHERE id = :id ORDER BY partition;
+
+-- name: list_operations
+-- Without the long texts, of which a hundred operations may have as many megabytes.
+SELECT {operation.head.columns}, '' AS ids, '' AS refusals
+FROM operation_part ORDER BY id DESC, partition;

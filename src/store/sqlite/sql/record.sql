@@ -77,7 +77,7 @@ REPLACE INTO operation_part ({operation.columns})
 VALUES ({operation.values});
 
 -- name: move_operation
-UPDATE operation_part SET {operation.progress.set :} WHERE id = :id AND partition = :partition;
+UPDATE operation_part SET {operation.progress+trail.set :} WHERE id = :id AND partition = :partition;
 
 -- name: put_calendar
 REPLACE INTO calendar ({calendar.columns})
