@@ -32,7 +32,7 @@ struct stream {
     struct list_node node;
     struct feed_link *link;
     struct str name; /* owned, behind the struct */
-    char *address; /* owned, as it was joined last; NULL: it never was */
+    char *address;   /* owned, as it was joined last; NULL: it never was */
     struct peer_stream *stream;
     struct sse_reader reader;
     bool heard; /* since it was joined */
