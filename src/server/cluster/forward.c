@@ -238,8 +238,7 @@ struct http_call forward_call(struct request *r, struct arena *arena)
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
     for (size_t i = 0; i < COUNT_OF(of_whole) && r->gathering == NULL; i++)
-        add_header(headers, &count, of_whole[i],
-                   http_request_header(r->http, str_c(of_whole[i])));
+        add_header(headers, &count, of_whole[i], http_request_header(r->http, str_c(of_whole[i])));
     if (!r->is_unpacked)
         add_header(headers, &count, "Content-Encoding",
                    http_request_header(r->http, STR("Content-Encoding")));
