@@ -270,8 +270,8 @@ PROMISE(unique_keys_that_have_ended_are_swept_by_a_commit_that_deletes_what_is_o
     world_admit(w, &there);
     assert_int_equal(there.answer.holder, 7);
     w->store->ops->abort(w->store);
-    world_commit(w, (struct delta){
-                        .forgotten = &old, .forgotten_count = 1, .claims_now_ms = T0 + 10000});
+    world_commit(
+        w, (struct delta){.forgotten = &old, .forgotten_count = 1, .claims_now_ms = T0 + 10000});
     struct question gone = ask_unique(STR("u"), 9, T0);
     world_admit(w, &gone);
     assert_int_equal(gone.answer.holder, 9);

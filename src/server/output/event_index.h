@@ -1,7 +1,8 @@
 /* event_index.h - which filters an event may fit, without a look at the others.
  *
- * Each filter is filed under every job, execution and queue that it names; those that name nothing are
- * one list. So an event finds the few that name it by three lookups, however many there are. */
+ * Each filter is filed under every job, execution and queue that it names; those that name
+ * nothing are one list. So an event finds the few that name it by three lookups, however many
+ * there are. */
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
