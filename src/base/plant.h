@@ -48,6 +48,14 @@
     X(rate_not_kept, "a start leaves the store's record of its rate as it was")                    \
     X(resume_looks_back, "a job that is resumed catches up with what it missed")                   \
     X(edit_looks_back, "a changed schedule begins with the slots of the time before it")           \
+    X(first_version_forgotten, "the first edit of a job loses what it was before")                 \
+    X(version_too_many, "an edit leaves one definition more than may be kept")                     \
+    X(versions_outlive_job, "a job is deleted, and its former definitions stay")                   \
+    X(removed_fields_stay, "what a new definition leaves out stays as it was")                     \
+    X(estimate_of_paused, "something is said to start soon, and its queue is paused")              \
+    X(estimate_unserved, "something is said to start soon, and nobody serves it")                  \
+    X(estimate_in_past, "a start is reckoned from when its execution became ready")                \
+    X(estimate_piles_up, "a line is as long as if each place served it alone, one by one")         \
     X(met_rule_stays_met, "what a job waits for counts as met for another moment, too")            \
     X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")     \
     X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \

@@ -260,6 +260,24 @@ PROMISE(unique_keys_that_have_ended_are_swept_by_those_that_are_kept)
     w->store->ops->abort(w->store);
 }
 
+PROMISE(unique_keys_that_have_ended_are_swept_by_a_commit_that_deletes_what_is_old)
+{
+    struct world *w = *state;
+    uint64_t old = 4711;
+    keep_unique(w, STR("u"), 7, T0 + 1);
+    world_commit(w, (struct delta){.claims_now_ms = T0 + 10000});
+    struct question there = ask_unique(STR("u"), 9, T0); /* by a clock that stands before its end */
+    world_admit(w, &there);
+    assert_int_equal(there.answer.holder, 7);
+    w->store->ops->abort(w->store);
+    world_commit(
+        w, (struct delta){.forgotten = &old, .forgotten_count = 1, .claims_now_ms = T0 + 10000});
+    struct question gone = ask_unique(STR("u"), 9, T0);
+    world_admit(w, &gone);
+    assert_int_equal(gone.answer.holder, 9);
+    w->store->ops->abort(w->store);
+}
+
 /* Keys by the thousand, for holder number + 1, in one turn. */
 static void take_many(struct world *w, size_t from, size_t count, int64_t now_ms)
 {

@@ -409,6 +409,21 @@ static bool is_loaded_with_own_payload(struct world *w, uint64_t exec_id)
     return loaded_exec(&loaded, exec_id)->own_payload;
 }
 
+static bool is_listed_with_own_payload(struct world *w, const struct exec_rec *exec)
+{
+    const struct filter filter = {.job_id = exec->job_id};
+    struct exec_page got;
+    assert_rc(w->reader->ops->execs(w->reader, &filter, &(struct page){.limit = 9}, &w->arena, &got,
+                                    &w->err),
+              RC_OK);
+    for (size_t i = 0; i < got.count; i++) {
+        if (got.execs[i].id == exec->id)
+            return got.execs[i].own_payload;
+    }
+    fail_msg("it is not listed");
+    return false;
+}
+
 PROMISE(an_execution_may_have_a_payload_of_its_own)
 {
     struct world *w = *state;
@@ -437,6 +452,9 @@ PROMISE(an_execution_may_have_a_payload_of_its_own)
     assert_true(is_loaded_with_own_payload(w, own.exec.id));
     assert_true(is_loaded_with_own_payload(w, asked.exec.id));
     assert_false(is_loaded_with_own_payload(w, plain.exec.id));
+    assert_true(is_listed_with_own_payload(w, &own.exec));
+    assert_true(is_listed_with_own_payload(w, &asked.exec));
+    assert_false(is_listed_with_own_payload(w, &plain.exec));
     assert_rc(w->store->ops->fetch(w->store, job.job.id, own.exec.id, &w->arena, &spec, &payload,
                                    &w->err),
               RC_OK);
@@ -448,12 +466,16 @@ PROMISE(an_execution_may_have_a_payload_of_its_own)
     assert_rc(w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
               RC_OK);
     assert_str(payload, STR("[1]"));
-    struct exec_rec kept = read_exec(w, own.exec.id);
-    struct exec_change ends = next_change(&kept, CHANGE_FINISH, EXEC_FAILED);
-    ends.exec.payload = (struct str){0}; /* as the engine has it: it was kept with the insert */
-    ends.exec.finished_ms = T0 + 50;
-    world_commit(w, (struct delta){.execs = &ends, .exec_count = 1});
+    struct exec_rec kept[] = {read_exec(w, own.exec.id), read_exec(w, asked.exec.id)};
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        struct exec_change ends = next_change(&kept[i], CHANGE_FINISH, EXEC_FAILED);
+        ends.exec.payload = (struct str){0}; /* as the engine has it: it was kept with the insert */
+        ends.exec.finished_ms = T0 + 50;
+        world_commit(w, (struct delta){.execs = &ends, .exec_count = 1});
+        assert_true(is_listed_with_own_payload(w, &kept[i]));
+    }
     assert_payload(w, &own.exec);
+    assert_payload(w, &asked.exec);
     world_commit(w, (struct delta){.forgotten = &own.exec.id, .forgotten_count = 1});
     struct question gone = {.kind = ASK_EXEC, .id = own.exec.id};
     world_admit(w, &gone);

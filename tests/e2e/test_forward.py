@@ -1,5 +1,6 @@
 """What becomes of a request that was sent on to another server when the connection between the two is lost."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -97,6 +98,28 @@ def lose(wire, begin, done=True):
     """The next request to b that begins so is lost: its answer, or (not done) it all."""
     wire.lost = 0
     wire.lose = (begin, done)
+
+
+def get(server, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    connection.request("GET", "/api/v1" + path, headers={
+        "Authorization": "Bearer " + server.key(),
+        **{name.replace("_", "-"): value for name, value in headers.items()}})
+    with connection.getresponse() as answer:
+        return answer.status, answer.headers, answer.read()
+
+
+def test_an_answer_that_another_server_gives_is_packed_for_who_takes_that():
+    a, b, _ = PAIR.made
+    path = "/jobs/" + job_of(b, payload={"text": "x" * 5000})
+    _, plain_head, plain = get(a, path)
+    assert "Content-Encoding" not in plain_head and plain_head["Vary"] == "Accept-Encoding"
+    status, head, packed = get(a, path, Accept_Encoding="gzip")
+    assert status == 200 and head["Content-Encoding"] == "gzip" and len(packed) < len(plain) / 5, head.items()
+    assert gzip.decompress(packed) == plain and head["ETag"] != plain_head["ETag"]
+    assert (head["ETag"], packed) == (get(b, path, Accept_Encoding="gzip")[1]["ETag"], packed)
+    for tag in (head["ETag"], plain_head["ETag"]):
+        assert get(a, path, Accept_Encoding="gzip", If_None_Match=tag)[0] == 304
 
 
 def test_a_pause_whose_answer_is_lost_is_repeated():

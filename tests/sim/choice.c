@@ -48,6 +48,18 @@ uint64_t some_paused(struct world *w)
     return some_job(w);
 }
 
+uint64_t some_edited(struct world *w)
+{
+    const struct model *m = &w->model;
+    size_t from = pick(w, m->jobs.len + 1);
+    for (size_t i = 0; i < m->jobs.len; i++) {
+        const struct model_job *job = m->jobs.items[(from + i) % m->jobs.len];
+        if (job->versions.len > 0 && !job_is_over(job->rec.state))
+            return job->rec.id;
+    }
+    return some_job(w);
+}
+
 uint64_t some_blocked(struct world *w)
 {
     const struct model *m = &w->model;

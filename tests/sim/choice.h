@@ -26,6 +26,8 @@ struct str some_queue(struct world *w);
 uint64_t some_job(struct world *w);
 uint64_t some_recurring(struct world *w);
 uint64_t some_paused(struct world *w);
+/* One that was edited, and is not over if there is such a one. */
+uint64_t some_edited(struct world *w);
 /* One whose slot a calendar holds: its time has passed, and it is still ahead. */
 uint64_t some_held(struct world *w);
 

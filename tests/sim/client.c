@@ -403,7 +403,7 @@ void client_act(struct world *w)
     else if (dice >= 126)
         bury(w);
     else if (dice >= 120)
-        client_edit(w);
+        w->scene.rolls_back &&pick(w, 2) == 0 ? client_roll_back(w) : client_edit(w);
     else if (dice >= 100)
         meddle(w);
     else if (dice < 49)

@@ -291,7 +291,10 @@ static void carry(struct world *w, struct wish *wish, struct arena *arena, struc
     struct model *m = &w->model;
     wish->job_id = 0;
     wish->acknowledged = false;
-    wish->payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
+    struct str spec = wish->back ? wish->spec : spec_of(w, wish, arena);
+    if (!wish->back)
+        wish->payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
+    wish->spec = wish->edits == 0 ? (struct str){0} : arena_str(m->arena, spec);
     wish->rules.delayed = wish->when == WHEN_DELAY;
     *VEC_PUSH(m->arena, &m->wishes) = *wish;
     *item = (struct submission){
@@ -299,7 +302,7 @@ static void carry(struct world *w, struct wish *wish, struct arena *arena, struc
         .owner = wish->owner,
         .team = wish->rules.team,
         .tags = wish->tags,
-        .spec = spec_of(w, wish, arena),
+        .spec = spec,
         .payload = wish->payload,
         .rules = wish->rules,
         .when = wish->when,
@@ -336,6 +339,7 @@ void client_submit(struct world *w)
     bool duplicates = chance(w, w->scene.once_permille) || chance(w, w->scene.unique_permille);
     call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, count);
     call->cmd.submit.count = count;
+    call->cmd.submit.estimate = true;
     for (size_t i = 0; i < count; i++) {
         struct wish wish = draw_wish(w);
         draw_waits(w, &wish, duplicates ? 0 : count - 1 - i);
@@ -381,6 +385,7 @@ void client_submit_again(struct world *w, struct call *copy, const struct comman
     size_t count = cmd->submit.count;
     copy->cmd.submit.items = ARENA_ARRAY(&copy->arena, struct submission, count);
     copy->cmd.submit.count = count;
+    copy->cmd.submit.estimate = cmd->submit.estimate;
     size_t first = w->model.wishes.len;
     for (size_t i = 0; i < count; i++) {
         const struct submission *from = &cmd->submit.items[i];
@@ -416,12 +421,12 @@ static void send_edit(struct world *w, struct call *call, struct wish *wish)
     call->cmd.edit.id = wish->edits;
     call->cmd.edit.version = wish->version;
     call->cmd.edit.replan = wish->replan;
-    call->cmd.edit.what = STR("something");
+    call->cmd.edit.what = arena_printf(&call->arena, "{\"n\":%zu}", w->model.wishes.len - 1);
 }
 
 void client_edit_again(struct world *w, struct call *copy, const struct command *cmd)
 {
-    struct wish wish = w->model.wishes.items[wish_no(cmd->edit.item)];
+    struct wish wish = w->model.wishes.items[edit_no(cmd)];
     send_edit(w, copy, &wish);
 }
 
@@ -445,7 +450,7 @@ static struct wish draw_edit(struct world *w, const struct model_job *job, bool 
 {
     struct wish wish = *model_wish(&w->model, job);
     wish.edits = job->rec.id;
-    wish.replan = false;
+    wish.replan = wish.back = false;
     wish.wait_count = 0;
     wish.version = pick(w, 20) == 0 ? job->rec.version - 1 : job->rec.version;
     if (pick(w, 2) == 0)
@@ -499,6 +504,20 @@ static void edit(struct world *w, uint64_t id, bool replan)
     send_edit(w, call, &wish);
     SAY(w, "client", "edits %s, version %" PRIu32 "%s", job_label(w, id), wish.version,
         wish.replan ? ", also when it runs" : "");
+    net_send(w, call);
+}
+
+void client_roll_back(struct world *w)
+{
+    const struct model_job *job = model_job(&w->model, some_edited(w));
+    if (job == NULL || job->versions.len == 0)
+        return;
+    const struct model_version *to = &job->versions.items[pick(w, job->versions.len - 1)];
+    struct wish wish = versions_wish_back(w, job, to);
+    struct call *call = call_new(w, CMD_EDIT_JOB, STR("key:admin"));
+    send_edit(w, call, &wish);
+    SAY(w, "client", "gives %s its version %" PRIu32 " again", job_label(w, job->rec.id),
+        to->version);
     net_send(w, call);
 }
 

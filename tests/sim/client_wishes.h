@@ -11,6 +11,8 @@ struct str client_document(struct world *w, size_t *ret_wish);
 void client_submit(struct world *w);
 /* Another definition of one that is there, as far as anybody knows. */
 void client_edit(struct world *w);
+/* A definition that an edited job had before, as one reads it back. */
+void client_roll_back(struct world *w);
 /* Another moment for a job that runs once and waits for others; without one, submits one. */
 void client_replan_blocked(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */

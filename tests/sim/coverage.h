@@ -20,6 +20,9 @@
     X(DEPENDENCY_IMPOSSIBLE, "a job that was waited for ended otherwise")                          \
     X(MOVED, "an edit moved the slot ahead")                                                       \
     X(CHANGED_RANGE, "an edit skipped what had passed of a schedule")                              \
+    X(ROLLED_BACK, "a job got a definition back that it had before an edit")                       \
+    X(VERSION_TRIMMED, "a job had one definition too many, and the oldest went")                   \
+    X(ESTIMATED, "something that waits was said to start at a moment")                             \
     X(SLOT_MET, "a slot waited for the slot of another job, and went on")                          \
     X(SLOT_IMPOSSIBLE, "a slot waited for the slot of another job, and was skipped")               \
     X(MET_MOVED, "a job that waits for slots was planned anew when some of them were met")         \

@@ -124,7 +124,7 @@ static void keep_job(struct world *w, const struct job_change *change, const str
             "%s goes from version %" PRIu32 " to %" PRIu32, job_label(w, to->id), job->rec.version,
             to->version);
     if (change->redefined)
-        edits_keep(w, job, to, view);
+        edits_keep(w, job, change, view);
     job->rec.version = to->version;
     job->rec.state = to->state;
     job->rec.priority = to->priority;
@@ -233,6 +233,8 @@ static void keep_attempt(struct world *w, const struct attempt_rec *rec,
             STR_ARG(outcome_name(attempt->outcome)), STR_ARG(outcome_name(rec->outcome)));
     failures_keep(w, x, attempt, rec, view);
     attempt->outcome = rec->outcome;
+    if (rec->ended_ms - rec->started_ms > w->model.longest_ms)
+        w->model.longest_ms = rec->ended_ms - rec->started_ms;
     attempt->ended_turn = w->model.turn;
     breakers_count(w, x, attempt, view);
     saw_outcome(rec->outcome);

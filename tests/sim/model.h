@@ -42,6 +42,8 @@ struct wish {
     uint64_t edits;   /* this job is to become so; 0: a new one is to be made */
     uint32_t version; /* the one that the edit was made from */
     bool replan;      /* the edit changes when it runs */
+    bool back;        /* the edit is to a definition that the job had */
+    struct str spec;  /* the document of an edit, without its payload */
     bool unclear;     /* one of those was run again in the turn that decided about it */
     uint64_t job_id;  /* 0: nothing was kept of it */
     bool acknowledged;
@@ -55,10 +57,27 @@ static inline size_t wish_no(const struct submission *item)
     return no;
 }
 
+/* An edit may bring an old payload back: it says of what differs which wish it is. */
+static inline size_t edit_no(const struct command *cmd)
+{
+    return wish_no(&(struct submission){.payload = cmd->edit.what});
+}
+
+/* A definition that a job has, or had before it was edited. */
+struct model_version {
+    uint32_t version;
+    int64_t at_ms;
+    struct str actor;
+    struct str spec;
+    struct str payload;
+    size_t wish; /* it was asked for by this */
+};
+
 struct model_job {
     struct job_rec rec;
-    size_t submission; /* its wish */
-    size_t definition; /* the newest edit's wish, or the same */
+    VEC(struct model_version) versions; /* oldest first; none: it was never edited */
+    size_t submission;                  /* its wish */
+    size_t definition;                  /* the newest edit's wish, or the same */
     VEC(struct model_exec *) execs;
     struct schedule *schedule; /* NULL: it runs once */
     struct slot next;          /* the first one about which nothing is written down */
@@ -269,6 +288,7 @@ struct model {
     struct map exec_by_id;
     struct map worker_by_id;
     struct map applied; /* deliveries of commands that changed something */
+    int64_t longest_ms; /* by the wall clock: of the attempts that have ended */
     size_t once_count;  /* unfinished executions of jobs that run once */
 };
 
@@ -348,13 +368,24 @@ void slots_check(struct world *w, const struct model_job *job);
 
 bool model_edited_now(const struct model *m, const struct model_job *job); /* in this turn */
 /* The job's row was redefined. */
-void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to,
+void edits_keep(struct world *w, struct model_job *job, const struct job_change *change,
                 const struct turn_view *view);
 /* A slot of it was decided, moved or skipped in the same turn. */
 void edits_slot(struct world *w, const struct model_exec *x, enum exec_event event,
                 struct str reason, const struct exec_rec *to, const struct turn_view *view);
 /* Everything else of the turn is kept. */
 void edits_check(struct world *w, struct model_job *job, const struct turn_view *view);
+
+/* ---- definitions that a job had (model_versions.c) */
+
+/* An edit that was asked for by this wish is kept; the job is still as it was. */
+void versions_keep(struct world *w, struct model_job *job, const struct job_rec *to, size_t wish,
+                   const struct turn_view *view);
+/* What the store has of them is what should be there. */
+void versions_check(struct world *w, const struct model_job *job);
+/* How the job becomes again what this version says, as a client reads it; in the day's arena. */
+struct wish versions_wish_back(struct world *w, const struct model_job *job,
+                               const struct model_version *to);
 
 /* ---- what should have started (model_deadlines.c) */
 

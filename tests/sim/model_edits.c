@@ -5,6 +5,7 @@
  * is the one that the new definition promises, counted from now, and all that is unfinished stands
  * where the new definition says. */
 #include "coverage.h"
+#include "job/record/trail.h"
 #include "model.h"
 #include "world.h"
 
@@ -48,12 +49,28 @@ static void take_schedule(struct world *w, struct model_job *job, const struct w
     job->schedule = next;
 }
 
-void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to,
+/* The line of the trail says which wish it was: "version 3: {"n":17}". */
+static bool find_wish(const struct model *m, struct str steps, size_t *ret_no)
+{
+    struct trail_step step;
+    while (trail_next(&steps, &step)) {
+        struct str what = step.reason;
+        if (!str_eq(step.event, STR("edit")))
+            continue;
+        (void)str_cut(&what, ' ');
+        (void)str_cut(&what, ' ');
+        return model_find_wish(m, what, ret_no);
+    }
+    return false;
+}
+
+void edits_keep(struct world *w, struct model_job *job, const struct job_change *change,
                 const struct turn_view *view)
 {
     struct model *m = &w->model;
+    const struct job_rec *to = &change->job;
     size_t no = 0;
-    PROMISE(w, model_find_wish(m, to->payload, &no) && m->wishes.items[no].edits == to->id,
+    PROMISE(w, find_wish(m, change->step, &no) && m->wishes.items[no].edits == to->id,
             "an edit of %s was kept that nobody asked for", job_label(w, to->id));
     struct wish *wish = &m->wishes.items[no];
     PROMISE(w, wish->job_id == 0, "an edit of %s was kept twice", job_label(w, to->id));
@@ -66,6 +83,9 @@ void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to
                 str_eq(to->tags, wish->tags) && to->priority == wish->rules.priority &&
                 to->changed_ms == view->now.wall_ms,
             "%s became something else than was asked for", job_label(w, to->id));
+    PROMISE(w, str_eq(to->spec, wish->spec) && str_eq(to->payload, wish->payload),
+            "%s became another document than was asked for", job_label(w, to->id));
+    versions_keep(w, job, to, no, view);
     wish->job_id = to->id;
     job->was_parallel |= model_wish(m, job)->rules.overlap == OVERLAP_PARALLEL;
     job->planned_before = find_planned(job);

@@ -116,7 +116,8 @@ static enum dependency_state as_of_slot(const struct model_exec *slot, enum depe
     enum exec_state state = slot->rec.state;
     if (!exec_is_final(state))
         return DEPENDENCY_WAITING;
-    bool met = type == DEPENDS_COMPLETION || (type == DEPENDS_SUCCESS && state == EXEC_COMPLETED) ||
+    bool success = state == EXEC_COMPLETED || state == EXEC_DEDUPLICATED;
+    bool met = type == DEPENDS_COMPLETION || (type == DEPENDS_SUCCESS && success) ||
                (type == DEPENDS_FAILURE && (state == EXEC_FAILED || state == EXEC_TIMEOUT));
     return met ? DEPENDENCY_MET : DEPENDENCY_IMPOSSIBLE;
 }

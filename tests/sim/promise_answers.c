@@ -89,7 +89,7 @@ static void check_submission(struct world *w, const struct submission *item)
 void promise_refused(struct world *w, const struct command *cmd)
 {
     if (cmd->kind == CMD_EDIT_JOB)
-        PROMISE(w, w->model.wishes.items[wish_no(cmd->edit.item)].job_id == 0,
+        PROMISE(w, w->model.wishes.items[edit_no(cmd)].job_id == 0,
                 "an edit was refused with its turn, and kept");
     for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++) {
         size_t no = wish_no(&cmd->submit.items[i]);
@@ -107,6 +107,8 @@ static void check_submit(struct world *w, const struct command *cmd)
     }
     for (size_t i = 0; i < cmd->submit.count; i++)
         check_submission(w, &cmd->submit.items[i]);
+    for (size_t i = 0; cmd->submit.estimate && i < cmd->submit.count; i++)
+        promise_estimate_of_new(w, &cmd->submit.items[i]);
 }
 
 /* ---- cancelling and running again */
@@ -272,7 +274,7 @@ static void check_triggered(struct world *w, const struct command *cmd)
 static void check_edited(struct world *w, const struct command *cmd)
 {
     const struct model_job *job = model_job(&w->model, cmd->edit.id);
-    const struct wish *wish = &w->model.wishes.items[wish_no(cmd->edit.item)];
+    const struct wish *wish = &w->model.wishes.items[edit_no(cmd)];
     enum rc rc = cmd->reply.rc;
     PROMISE(w, (rc == RC_NOT_FOUND) == (job == NULL),
             "a job that should be there was not found, or the other way round");
@@ -475,6 +477,7 @@ static void check_explained(struct world *w, const struct command *cmd)
         return;
     PROMISE(w, x != NULL && x->rec.state == cmd->reply.exec_state,
             "%s is explained as what it is not", exec_label(w, cmd->target.id));
+    promise_estimate(w, x, &cmd->reply.explanation->estimate);
     if (x->rec.state == EXEC_QUEUED)
         return;
     const struct explanation *why = cmd->reply.explanation;

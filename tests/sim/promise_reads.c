@@ -223,6 +223,7 @@ static void read_one(struct world *w, const struct model_exec *x)
         PROMISE(w, (rc == RC_NOT_FOUND) == (x->job->forgotten_turn != 0),
                 "%s was deleted, and is there, or the other way round",
                 job_label(w, x->rec.job_id));
+        versions_check(w, x->job);
         return;
     }
     PROMISE(w, rc == RC_OK && same_exec(&exec, &x->rec) && str_eq(exec.result, x->rec.result),
@@ -231,6 +232,7 @@ static void read_one(struct world *w, const struct model_exec *x)
     PROMISE(w,
             rc == RC_OK && same_job(&job, &x->job->rec) && str_eq(job.payload, x->job->rec.payload),
             "%s is not as it was kept", job_label(w, x->rec.job_id));
+    versions_check(w, x->job);
     size_t ended = 0;
     for (size_t i = 0; i < x->attempts.len; i++) {
         const struct model_attempt *want = &x->attempts.items[i];

@@ -6,6 +6,8 @@
 #include "server.h"
 
 struct world;
+struct model_exec;
+struct submission;
 
 /* Answers that are about to leave the server say what was kept, and no more. */
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
@@ -19,6 +21,10 @@ size_t promise_workers_known(const struct world *w);
 void promise_stop(struct world *w, uint64_t worker_id, const struct poll_stop *stop);
 /* Whatever a turn took is answered by now, or is a poll that the engine has parked. */
 void promise_parked(struct world *w, const struct sim_server *s);
+/* When something is said to start: as an explanation tells it in a turn that kept nothing, and as the
+ * answer to a submission does (promise_estimates.c). */
+void promise_estimate(struct world *w, const struct model_exec *x, const struct estimate *told);
+void promise_estimate_of_new(struct world *w, const struct submission *item);
 /* A command that was refused because its turn could not be kept has left nothing behind. */
 void promise_refused(struct world *w, const struct command *cmd);
 

@@ -147,6 +147,13 @@ static bool is_clock_day(const struct world *w)
     return w->seed % CLOCK_DAYS == 0 && w->scene.storms_ms == 0;
 }
 
+/* The same. */
+static void draw_versions(struct world *w)
+{
+    w->scene.engine.versions_keep = 2 + w->seed % 3;
+    w->scene.rolls_back = w->seed % (w->cluster ? 10 : 3) == 1;
+}
+
 static void begin(struct world *w, const struct day *day)
 {
     static const char *const names[SERVERS_MAX] = {"server-1", "server-2", "server-3"};
@@ -165,6 +172,7 @@ static void begin(struct world *w, const struct day *day)
         draw_cluster(w);
     if (is_clock_day(w))
         clock_day_draw(w);
+    draw_versions(w);
     faults_draw(w);
     sim_store_open(w, day->sqlite);
     past_begin(w);

@@ -44,6 +44,7 @@ struct scene {
     uint32_t once_permille;     /* submissions whose jobs have keys */
     uint32_t unique_permille;   /* of those jobs, the ones that are unique work */
     size_t recurring_max;       /* jobs that recur at the same time */
+    bool rolls_back;            /* clients give jobs definitions again that they had */
     bool pauses;                /* clients pause jobs and queues */
     uint32_t client_gap_ms;     /* between two actions of clients, at most */
     int64_t node_lease_ms;      /* in a cluster: so long a server may be silent, … */

@@ -5,6 +5,7 @@
  * of n moves to its front in n times that; the latest of all lines is the estimate. That is right
  * for a queue that is busy, and off by at most about a run for a burst. */
 #include "engine/ready/estimate.h"
+#include "base/plant.h"
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
 #include "engine/ready/limit_remote.h"
@@ -73,6 +74,8 @@ static int64_t line_ms(int64_t ahead, int64_t taken, int64_t places, int64_t usu
     int64_t free = places > taken ? places - taken : 0;
     if (ahead < free)
         return 0;
+    if (PLANTED(estimate_piles_up))
+        return (ahead - free + 1) * usual * (places + 1);
     return usual == 0 ? -1 : (ahead - free + 1) * usual / places;
 }
 
@@ -240,7 +243,8 @@ static bool is_limited_elsewhere(const struct exec *x)
 static struct estimate among_others(struct engine *e, const struct exec *x, int64_t base_ms)
 {
     const struct track *track = x->job->v.def->rules.track;
-    const struct slots slots = slots_for(e, track->lane);
+    const struct slots slots =
+        PLANTED(estimate_unserved) ? (struct slots){.all = 1} : slots_for(e, track->lane);
     if (slots.all == 0)
         return unknown_for(slots.cordoned > 0 ? BLOCKER_WORKERS_CORDONED : BLOCKER_NO_WORKER);
     const struct ahead ahead = count_ahead(e, x);
@@ -254,7 +258,7 @@ static struct estimate among_others(struct engine *e, const struct exec *x, int6
         base_ms = later_ms(base_ms, rate_ms(e, &track->bars[BAR_RATE], ahead.track));
     if (track->breaker != NULL && !breaker_lets_start(track->breaker))
         base_ms = later_ms(base_ms, e->now_ms + track->breaker->v.wake_ms - e->boot_ms);
-    return at(base_ms);
+    return at(PLANTED(estimate_in_past) && x->v.ready_ms > 0 ? x->v.ready_ms + wait_ms : base_ms);
 }
 
 struct estimate estimate_start(struct engine *e, const struct exec *x)
@@ -267,7 +271,7 @@ struct estimate estimate_start(struct engine *e, const struct exec *x)
         return unknown("started");
     if (x->job->v.state == JOB_PAUSED)
         return unknown_for(BLOCKER_JOB_PAUSED);
-    if (x->job->v.def->rules.queue->v.paused)
+    if (x->job->v.def->rules.queue->v.paused && !PLANTED(estimate_of_paused))
         return unknown_for(BLOCKER_QUEUE_PAUSED);
     if (x->v.state == EXEC_BLOCKED)
         return unknown_for(x->waits_for > 0 ? BLOCKER_DEPENDENCY : BLOCKER_OVERLAP);

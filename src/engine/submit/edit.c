@@ -94,7 +94,10 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
         .id = job->id, .version = job->v.def->rules.version + 1, .created_ms = job->created_ms};
     struct slot first;
     struct err err;
-    struct definition *def = definition_wanted(e, &rec, &cmd->edit.item->rules, &err);
+    struct rules *rules = &cmd->edit.item->rules;
+    if (PLANTED(removed_fields_stay) && rules->expires_in_ms == 0)
+        rules->expires_in_ms = job->v.def->rules.expires_in_ms;
+    struct definition *def = definition_wanted(e, &rec, rules, &err);
     if (def == NULL) {
         command_fail(e, cmd, err.rc, "%s", err.text);
         return NULL;
@@ -203,7 +206,7 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
 static void keep_version(struct engine *e, struct command *cmd, const struct job *job)
 {
     uint32_t version = job->v.def->rules.version;
-    size_t keep = e->options.versions_keep;
+    size_t keep = e->options.versions_keep + PLANTED(version_too_many);
     *VEC_PUSH(e->turn.arena, &e->turn.versions) = (struct version_change){
         .version = {.job_id = job->id,
                     .version = version,

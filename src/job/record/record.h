@@ -423,7 +423,7 @@ struct delta {
 #undef DELTA_MEMBER
     int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
                             * oldest requests, CLAIM_SWEEP and twice as many as the turn took; one
-                            * that keeps others with an end forgets as many of those */
+                            * that sweeps (delta_sweeps_claims) forgets as many others */
     int64_t rejected_from_ms;
     struct past past;       /* where the forgotten executions were looked for */
     struct clock_rec clock; /* takes the place of the one that is there */
@@ -436,14 +436,15 @@ static inline bool delta_is_empty(const struct delta *d)
 #undef DELTA_COUNT
 }
 
-/* A unique key that is kept after success: such claims are swept by commits that keep others. */
-static inline bool delta_keeps_claims(const struct delta *d)
+/* Whether unique keys that were kept after success, and have ended, are swept: by commits that keep
+ * others, and by those that delete what is old. */
+static inline bool delta_sweeps_claims(const struct delta *d)
 {
     for (size_t i = 0; i < d->claim_count; i++) {
         if (d->claims[i].kind != CLAIM_REQUEST && d->claims[i].until_ms > 0)
             return true;
     }
-    return false;
+    return d->forgotten_count > 0 || d->past.to_id != 0;
 }
 
 /* Something that every server has to know: they read the settings again. */

@@ -70,7 +70,8 @@ bool calendar_covers(const struct calendar *calendar, const struct zone *zone, i
                      int64_t *ret_until_s)
 {
     int64_t until_s = at_s;
-    for (int i = 0; i < CALENDAR_CHAIN_MAX; i++) {
+    size_t looks = CALENDAR_STEPS_MAX / (calendar->rule_count + 1);
+    for (size_t i = 0; i < looks && i < CALENDAR_CHAIN_MAX; i++) {
         int64_t next_s = covered_until(calendar, zone, until_s);
         if (next_s == until_s)
             break;

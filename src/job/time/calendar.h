@@ -23,7 +23,9 @@ enum {
     CALENDAR_RULES_MAX =
         1000, /* of the entries; each of them costs a step whenever somebody asks */
     CALENDAR_EXCEPTIONS_MAX = 10000, /* days on which a rule has none, of all rules together */
-    CALENDAR_CHAIN_MAX = 64, /* entries that follow one another without a pause, seen at once */
+    CALENDAR_CHAIN_MAX = 64, /* entries that follow one another without a pause, seen at once, … */
+    CALENDAR_STEPS_MAX = 4000, /* … and fewer where there are many rules: steps of one question,
+                                * some 2 us each */
 };
 
 /* [begin_s, end_s) */
@@ -48,8 +50,8 @@ struct calendar {
 
 /* True when the moment is in the set. Then everything up to *ret_until_s is, and at *ret_until_s it
  * is time to ask again: it is free then, unless more than CALENDAR_CHAIN_MAX entries follow one
- * another. Costs a few binary searches, a step for each rule, and that again for each entry that
- * follows without a pause. */
+ * another, or so many that it would take more than CALENDAR_STEPS_MAX. Costs a few binary searches,
+ * a step for each rule, and that again for each entry that follows without a pause. */
 bool calendar_covers(const struct calendar *calendar, const struct zone *zone, int64_t at_s,
                      int64_t *ret_until_s);
 

@@ -226,6 +226,26 @@ TEST(entries_are_counted, start)
     assert_int_equal(calendar_make(&draft).local.count, 1);
 }
 
+/* Back to back, each a minute of every day. */
+static struct calendar minutes(int count)
+{
+    struct err err;
+    struct calendar_rule rule = {.interval = 1, .length_s = 60, .last_s = ZONE_EVER_S};
+    for (int i = 0; i < count; i++, rule.start_s += 60)
+        assert_int_equal(calendar_add_rule(&draft, &rule, &err), RC_OK);
+    return calendar_make(&draft);
+}
+
+TEST(a_question_takes_few_steps_whatever_the_calendar_says, start)
+{
+    struct calendar few = minutes(60);
+    expect_covered(&few, "2026-11-19T23:00:00Z", "2026-11-20T00:00:00Z");
+    assert_int_equal(start(NULL), 0);
+    struct calendar many = minutes(CALENDAR_RULES_MAX);
+    expect_covered(&many, "2026-11-19T23:00:00Z", "2026-11-19T23:03:00Z");
+    expect_covered(&many, "2026-11-19T23:03:00Z", "2026-11-19T23:06:00Z");
+}
+
 /* ---- against a walk, minute by minute, over what was said and not over what was made of it */
 
 enum { SAID = 12, DAY_S = 86400, WALK_S = 30 * DAY_S };

@@ -1,9 +1,10 @@
 /* represent.h - how a document that was printed is sent: with a tag, packed, or not at all.
  *
- * An answer to GET about one thing has an ETag, a hash of it behind the job's version where it has
- * one; a client that has just that is answered 304. Answers from REPRESENT_BYTES_MIN on are packed
- * for clients that take gzip. What workers ask for is sent as it is, and so is what other servers
- * ask for, since they do not say that they take gzip. Short answers cost a comparison. */
+ * An answer to GET about one thing has an ETag, a hash of it behind the job's version where it
+ * has one; a client that has just that is answered 304. Answers from REPRESENT_BYTES_MIN on are
+ * packed for clients that take gzip. What workers ask for is sent as it is. Another server that
+ * asks for a client says what that takes, and hands on what it gets; what it asks for to add it
+ * up is sent as it is. Short answers cost a comparison. */
 #pragma once
 #include "server/call/request.h"
 

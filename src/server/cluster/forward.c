@@ -15,7 +15,7 @@ enum {
     MISDIRECTED = 421,
     AGAIN_MS = 100,         /* between two tries */
     STREAM_IDLE_MS = 60000, /* a stream says something every 15 s */
-    HEADERS_MAX = 8,
+    HEADERS_MAX = 10,
 };
 
 /* A request on its way; in its arena. */
@@ -89,9 +89,10 @@ static void fail(struct request *r, const struct err *err)
 static size_t copy_headers(const struct http_response *from, struct arena *arena,
                            struct http_header *ret_headers)
 {
-    static const char *const names[] = {"ETag",      "Retry-After", "Idempotency-Replayed",
-                                        "Location",  "Allow",       "WWW-Authenticate",
-                                        "Set-Cookie"};
+    static const char *const names[] = {
+        "ETag",      "Retry-After",      "Idempotency-Replayed", "Location",
+        "Allow",     "WWW-Authenticate", "Content-Encoding",     "Vary",
+        "Set-Cookie"};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str value = http_response_header(from, str_c(names[i]));
@@ -233,14 +234,15 @@ struct http_call forward_question(struct request *r, struct str target, struct a
 struct http_call forward_call(struct request *r, struct arena *arena)
 {
     static const char *const copied[] = {"If-Match", "Idempotency-Key"};
+    /* What the client has, and takes, is a whole: the parts of several servers are read here. */
+    static const char *const of_whole[] = {"If-None-Match", "Accept-Encoding"};
     struct http_header *headers = ARENA_ARRAY(arena, struct http_header, HEADERS_MAX);
     struct str type = http_request_header(r->http, STR("Content-Type"));
     size_t count = add_identity(r, headers, arena);
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
-    if (r->gathering == NULL) /* what the client has is a whole, not the part of one server */
-        add_header(headers, &count, "If-None-Match",
-                   http_request_header(r->http, STR("If-None-Match")));
+    for (size_t i = 0; i < COUNT_OF(of_whole) && r->gathering == NULL; i++)
+        add_header(headers, &count, of_whole[i], http_request_header(r->http, str_c(of_whole[i])));
     if (!r->is_unpacked)
         add_header(headers, &count, "Content-Encoding",
                    http_request_header(r->http, STR("Content-Encoding")));

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "server/call/net.h"
 #include "server/cluster/membership.h"
+#include "server/cluster/rest.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct partner {
     struct str address; /* owned, behind the struct */
     struct str key;     /* that the lines were opened with; lives as long as the server */
     struct line lines[LINES_MAX];
+    struct rest rest; /* by the loop's clock */
 };
 
 /* A call on its line; wraps what its sender wanted to hear. */
@@ -190,6 +192,23 @@ void peer_stream_free(struct peer_stream *s)
     list_remove(&s->node);
     http_client_free(s->client);
     free(s);
+}
+
+/* ---- whether to try */
+
+bool peers_may_try(struct peers *p, struct str address)
+{
+    return rest_may_try(&find_partner(p, address)->rest, uv_now(p->loop));
+}
+
+void peers_heard(struct peers *p, struct str address)
+{
+    rest_heard(&find_partner(p, address)->rest);
+}
+
+void peers_missed(struct peers *p, struct str address)
+{
+    rest_missed(&find_partner(p, address)->rest, uv_now(p->loop));
 }
 
 /* ---- later */

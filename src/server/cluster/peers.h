@@ -27,6 +27,13 @@ enum rc peers_stream(struct peers *p, struct str address, const struct http_call
 /* Ends it; on_done is not called (any more). Also after on_done. */
 void peer_stream_free(struct peer_stream *s);
 
+/* ---- streams that are opened again and again, whatever becomes of them: as rest.h says, for
+ * all of them together */
+
+bool peers_may_try(struct peers *p, struct str address);
+void peers_heard(struct peers *p, struct str address);
+void peers_missed(struct peers *p, struct str address);
+
 /* From any thread: the server at that address had better look at the cluster, and at its mail. */
 void peers_wake(struct server *server, struct str address);
 /* The same, of its mail only, to all who own one of these partitions. */

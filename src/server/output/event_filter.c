@@ -136,14 +136,14 @@ static enum event_kind kind_of(const struct event *event)
     return event->queue_event == QUEUE_EVENT_NONE ? EVENT_EXECUTION : EVENT_QUEUE;
 }
 
-static bool names_nothing(const struct event_filter *f)
+bool event_filter_names_nothing(const struct event_filter *f)
 {
     return f->jobs.len + f->execs.len + f->queues.len == 0;
 }
 
 bool event_filter_is_empty(const struct event_filter *f)
 {
-    return names_nothing(f) && f->kinds == 0;
+    return event_filter_names_nothing(f) && f->kinds == 0;
 }
 
 bool event_rights_see(const struct event_rights *rights, const struct event *event)
@@ -158,7 +158,8 @@ bool event_filter_fits(const struct event_filter *f, const struct event *event)
         return false;
     if (f->kinds != 0 && !(f->kinds >> kind_of(event) & 1))
         return false;
-    return names_nothing(f) || (event->job_id != 0 && map_get(&f->jobs, event->job_id) != NULL) ||
+    return event_filter_names_nothing(f) ||
+           (event->job_id != 0 && map_get(&f->jobs, event->job_id) != NULL) ||
            (event->exec_id != 0 && map_get(&f->execs, event->exec_id) != NULL) ||
            (event->queue.len > 0 && strmap_get(&f->queues, event->queue) != NULL);
 }

@@ -37,6 +37,8 @@ void event_filter_free(struct event_filter *f);
 
 /* It lets everything through, but for what the reader may not see. */
 bool event_filter_is_empty(const struct event_filter *f);
+/* No job, execution or queue; kinds of events perhaps. */
+bool event_filter_names_nothing(const struct event_filter *f);
 bool event_filter_fits(const struct event_filter *f, const struct event *event);
 /* Whether a reader with these rights may see the event: the one place where that is decided. */
 bool event_rights_see(const struct event_rights *rights, const struct event *event);

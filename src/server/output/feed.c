@@ -3,6 +3,7 @@
 #include "loop/clock.h"
 #include "server/call/board.h"
 #include "server/cluster/membership.h"
+#include "server/output/event_index.h"
 #include "server/output/feed_link.h"
 #include "server/output/feed_numbers.h"
 #include "server/output/followers.h"
@@ -26,14 +27,15 @@ struct channel {
     struct list_node node;
     struct feed *feed;
     struct event_filter *filter; /* owned */
-    bool own;                    /* for another server: what happens here */
-    bool fresh;                  /* own: some reader has not been told of every queue */
-    struct list readers;         /* follow.node */
-    struct buf out;              /* owned: events since the last pump … */
-    uint64_t printed;            /* … and how many they are */
-    uint64_t this_second;        /* events since the last tick … */
-    uint64_t counted;            /* … and those above the limit */
-    struct feed_link *link;      /* owned: to the other servers; NULL: there can be none */
+    struct indexed wants;
+    bool own;               /* for another server: what happens here */
+    bool fresh;             /* own: some reader has not been told of every queue */
+    struct list readers;    /* follow.node */
+    struct buf out;         /* owned: events since the last pump … */
+    uint64_t printed;       /* … and how many they are */
+    uint64_t this_second;   /* events since the last tick … */
+    uint64_t counted;       /* … and those above the limit */
+    struct feed_link *link; /* owned: to the other servers; NULL: there can be none */
 };
 
 /* A tick that the board is asked for; the board has it until it is delivered. */
@@ -48,6 +50,7 @@ struct feed {
     struct output_log *tail;
     struct server *server;
     struct list channels;
+    struct event_index index;
     size_t readers;      /* people and programs … */
     size_t servers;      /* … and other servers */
     struct channel *all; /* the ticks of other servers; NULL: nobody reads */
@@ -96,6 +99,7 @@ static struct channel *channel_new(struct feed *feed, struct event_filter *take_
     c->out = BUF(CHANNEL_BYTES_MAX);
     list_init(&c->readers);
     list_push_back(&feed->channels, &c->node);
+    event_index_add(&feed->index, &c->wants, c->filter);
     open_link(c);
     return c;
 }
@@ -105,6 +109,7 @@ static void channel_free(struct channel *c)
     if (c->link != NULL)
         feed_link_close(c->link);
     list_remove(&c->node);
+    event_index_remove(&c->feed->index, &c->wants);
     event_filter_free(c->filter);
     free(c->filter);
     buf_free(&c->out);
@@ -263,19 +268,32 @@ static bool may_print(struct channel *c)
     return true;
 }
 
+/* What somebody wants; printed once, whoever wants it. */
+struct telling {
+    const struct event *event;
+    struct buf json; /* owned */
+};
+
+static void tell_channel(void *arg, struct indexed *entry)
+{
+    struct telling *telling = arg;
+    struct channel *c = CONTAINER_OF(entry, struct channel, wants);
+    if (!may_print(c))
+        return;
+    if (telling->json.len == 0) {
+        struct json_writer w = JSON_WRITER(&telling->json);
+        event_print(&w, telling->event);
+    }
+    sse_print(&c->out, STR(""), event_kind(telling->event), buf_str(&telling->json));
+}
+
 void feed_event(struct feed *feed, const struct event *event)
 {
-    LIST_EACH(&feed->channels, node)
-    {
-        struct channel *c = CONTAINER_OF(node, struct channel, node);
-        if (event_filter_is_empty(c->filter) || !event_filter_fits(c->filter, event) ||
-            !may_print(c))
-            continue;
-        CLEANUP(buf_free) struct buf json = BUF(EVENT_BYTES_MAX);
-        struct json_writer w = JSON_WRITER(&json);
-        event_print(&w, event);
-        sse_print(&c->out, STR(""), event_kind(event), buf_str(&json));
-    }
+    if (list_empty(&feed->channels))
+        return;
+    struct telling telling = {.event = event, .json = BUF(EVENT_BYTES_MAX)};
+    event_index_find(&feed->index, event, tell_channel, &telling);
+    buf_free(&telling.json);
 }
 
 static void hear_count(struct channel *c, struct str data)
@@ -476,6 +494,7 @@ struct feed *feed_new(struct output_log *t)
     feed->asked.feed = feed;
     feed->asked.wait.take = take_numbers;
     list_init(&feed->channels);
+    event_index_init(&feed->index);
     feed_numbers_init(&feed->numbers);
     return feed;
 }
@@ -485,6 +504,7 @@ void feed_free(struct feed *feed)
     if (feed == NULL)
         return;
     ink_release(feed->last);
+    event_index_free(&feed->index);
     feed_numbers_free(&feed->numbers);
     free(feed);
 }

@@ -32,8 +32,10 @@ struct stream {
     struct list_node node;
     struct feed_link *link;
     struct str name; /* owned, behind the struct */
+    char *address;   /* owned, as it was joined last; NULL: it never was */
     struct peer_stream *stream;
     struct sse_reader reader;
+    bool heard; /* since it was joined */
     bool ended;
     bool there; /* the newest look has found it */
 };
@@ -85,6 +87,11 @@ static void on_event(void *arg, const struct sse_event *event)
 
 /* ---- streams; on the net's thread */
 
+static struct peers *peers_of(const struct stream *s)
+{
+    return net_peers(s->link->server->nets[0]);
+}
+
 /* A later look joins it again, or finds that it has left. */
 static void end(struct stream *s)
 {
@@ -96,6 +103,9 @@ static void on_data(void *arg, struct str piece)
 {
     struct stream *s = arg;
     struct err err;
+    if (!s->heard)
+        peers_heard(peers_of(s), str_c(s->address));
+    s->heard = true;
     if (!s->ended && sse_feed(&s->reader, piece, on_event, s, &err) != RC_OK)
         end(s);
 }
@@ -103,8 +113,9 @@ static void on_data(void *arg, struct str piece)
 static void on_done(void *arg, const struct http_response *response, const struct err *err)
 {
     struct stream *s = arg;
-    (void)response;
     (void)err;
+    if (response == NULL) /* with one it is alive, and does not want to say more */
+        peers_missed(peers_of(s), str_c(s->address));
     if (!s->ended)
         end(s);
 }
@@ -114,6 +125,7 @@ static void stream_free(struct stream *s)
     list_remove(&s->node);
     peer_stream_free(s->stream);
     sse_reader_free(&s->reader);
+    free(s->address);
     free(s);
 }
 
@@ -151,10 +163,12 @@ static void join(struct stream *s, struct str address)
     };
     peer_stream_free(s->stream);
     s->stream = NULL;
+    s->heard = false;
+    free(s->address);
+    s->address = mem_dup(address.ptr, address.len);
     sse_reader_free(&s->reader);
     s->reader = sse_reader(EVENT_BYTES_MAX);
-    s->ended = peers_stream(net_peers(s->link->server->nets[0]), address, &call, &s->stream,
-                            &err) != RC_OK;
+    s->ended = peers_stream(peers_of(s), address, &call, &s->stream, &err) != RC_OK;
 }
 
 static void deliver_look(struct parcel *parcel)
@@ -171,7 +185,7 @@ static void deliver_look(struct parcel *parcel)
     for (size_t i = 0; i < count; i++) {
         struct stream *s = stream_of(link, peers[i].name);
         s->there = true;
-        if (s->ended)
+        if (s->ended && peers_may_try(peers_of(s), peers[i].address))
             join(s, peers[i].address);
     }
     LIST_EACH(&link->streams, node)

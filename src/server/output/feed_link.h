@@ -1,8 +1,9 @@
 /* feed_link.h - what other servers tell, for one filter of the feed.
  *
- * However many read it here, each other server is asked once: `GET /events?view=summary` with the
- * filter, in the name of this server. The streams live on the first net thread; what comes is
- * handed to the tail's thread by mail. */
+ * However many read it here, each other server is asked once: `GET /events?view=summary` with
+ * the filter, in the name of this server. The streams live on the first net thread; what comes
+ * is handed to the tail's thread by mail. A server that does not answer is tried for all filters
+ * together, with a pause that grows (server/cluster/rest.h). */
 #pragma once
 #include "server/call/request.h"
 

@@ -55,7 +55,8 @@ struct series {
     struct strmap tracks; /* owned */
     struct track *last;   /* most events are about the queue of the one before */
     struct strmap others; /* owned */
-    bool crowded;         /* not every queue that was busy has a track */
+    int64_t
+        crowded_step; /* up to this sample not every queue that was busy has a track; 0: all have */
     uint64_t owned;
     bool moved;   /* during the sample that is open */
     int64_t step; /* of the sample that is open */
@@ -143,7 +144,7 @@ static struct track *track_of(struct series *s, struct str queue)
 
 static void count_other(struct series *s, struct str queue)
 {
-    s->crowded = true;
+    s->crowded_step = s->step;
     struct other *other = strmap_get(&s->others, queue);
     if (other == NULL && s->others.len >= OTHERS_MAX)
         return;
@@ -234,7 +235,7 @@ static void read_gauges(struct series *s, const struct stats_view *stats)
         if (t != NULL)
             add_gauge(t, c);
         else if (c->queue.len > 0)
-            s->crowded = true;
+            s->crowded_step = s->step;
     }
     for (size_t i = 0; i < stats->age_count; i++) {
         int64_t age_ms = stats->ages[i].waited_ms;
@@ -291,6 +292,13 @@ static struct track *idlest(const struct series *s, uint64_t *ret_busyness)
     return found;
 }
 
+static void forget_track(struct series *s, struct track *t)
+{
+    strmap_remove(&s->tracks, t->queue);
+    free(t);
+    s->last = NULL;
+}
+
 /* The busiest of the others takes the place of the idlest, one in each sample. */
 static void promote(struct series *s)
 {
@@ -305,9 +313,7 @@ static void promote(struct series *s)
     uint64_t busy = 0;
     struct track *t = idlest(s, &busy);
     if (t != NULL && busiest->events > busy) {
-        strmap_remove(&s->tracks, t->queue);
-        free(t);
-        s->last = NULL;
+        forget_track(s, t);
         add_track(s, busiest->queue);
     }
     for (size_t i = 0; i < s->others.cap; i++)
@@ -316,8 +322,34 @@ static void promote(struct series *s)
     s->others = (struct strmap){.len = 0};
 }
 
-/* numbers: NULL when the turn could not say, and there is a gap. */
-static void close_sample(struct series *s, const struct stats_view *numbers)
+static bool is_idle(const struct series *s, const struct track *t)
+{
+    for (size_t i = 0; i < SERIES_SAMPLES; i++) {
+        const struct sample *sample = &t->samples[i];
+        bool known = sample->step > s->step - SERIES_SAMPLES && sample->step <= s->step;
+        for (size_t v = 0; known && v < SERIES_VALUES; v++) {
+            if (sample->values[v] > 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Queues in which nothing was for as long as samples are kept make room, once it is needed. */
+static void forget_idle(struct series *s)
+{
+    struct track *idle[SERIES_QUEUES];
+    size_t count = 0;
+    for (size_t i = 0; s->tracks.len == SERIES_QUEUES && i < s->tracks.cap; i++) {
+        struct track *t = s->tracks.slots[i].value;
+        if (t != NULL && is_idle(s, t))
+            idle[count++] = t;
+    }
+    for (size_t i = 0; i < count; i++)
+        forget_track(s, idle[i]);
+}
+
+void series_close(struct series *s, const struct stats_view *numbers, int64_t next_step)
 {
     size_t at = (size_t)(s->step % SERIES_SAMPLES);
     if (numbers != NULL && !s->moved) {
@@ -326,12 +358,13 @@ static void close_sample(struct series *s, const struct stats_view *numbers)
         s->partitions[at] = s->owned;
         s->lags[at] = s->open_lags;
         promote(s);
+        forget_idle(s);
     } else {
         each_track(s, forget_open);
     }
     s->open_lags = (struct sketch){.total = 0};
     s->moved = false;
-    s->step = clock_wall_ms() / SERIES_STEP_MS;
+    s->step = next_step;
 }
 
 static void deliver_numbers(struct parcel *parcel)
@@ -339,7 +372,7 @@ static void deliver_numbers(struct parcel *parcel)
     struct series *s = CONTAINER_OF(parcel, struct asked, parcel)->series;
     struct snapshot *snapshot = s->asked.snapshot;
     s->asking = false;
-    close_sample(s, snapshot == NULL ? NULL : &snapshot->stats);
+    series_close(s, snapshot == NULL ? NULL : &snapshot->stats, clock_wall_ms() / SERIES_STEP_MS);
     snapshot_release(snapshot);
 }
 
@@ -423,7 +456,7 @@ static void put_row(struct json_writer *w, const struct series *s, const struct 
 {
     const struct sample *sample = t == NULL ? NULL : &t->samples[step % SERIES_SAMPLES];
     bool there = sample != NULL && sample->step == step;
-    if (!there && s->crowded)
+    if (!there && step <= s->crowded_step)
         return;
     begin_row(w, s, step);
     if (call->metric < SERIES_VALUES)

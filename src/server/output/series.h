@@ -53,9 +53,13 @@ void series_event(struct series *s, const struct event *event);
 void series_moved(struct series *s, uint64_t partitions);
 /* Closes a sample when it is time. */
 void series_look(struct series *s);
+/* Closes the one that is open, with the numbers at its end (NULL: nobody could say, and there is a
+ * gap), and begins number next_step. A queue that was idle in every sample that is kept gives up
+ * its place when all are taken. */
+void series_close(struct series *s, const struct stats_view *numbers, int64_t next_step);
 int64_t series_next_ms(const struct series *s); /* boot clock: when to look */
 
 /* Prints what the call asks for: {"known": BOOL, "rows": [[STEP, PARTITIONS, …], …]}. Behind the
- * two are one value, or pairs of a bucket and how often. A server that is not crowded knows that a
- * queue without a row was idle. */
+ * two are one value, or pairs of a bucket and how often. A queue without a place was idle in the
+ * samples after the last in which some queue found none: it has rows of zeros there. */
 void series_print(const struct series *s, const struct series_call *call, struct buf *out);

@@ -189,12 +189,14 @@ static void put_claim(struct mem_store *m, const struct claim *claim)
     mem_claim_put(m, kept_claim(claim));
 }
 
-/* The one that ended first; of those that ended together, the first by kind and key. */
-static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *m, int64_t now_ms)
+/* The one that ended first, of requests or of all; of those that ended together, the first by kind
+ * and key. */
+static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *m, int64_t now_ms,
+                                  bool all)
 {
     struct claim *oldest = NULL;
     for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
-        for (size_t i = 0; i < m->claims[kind].cap; i++) {
+        for (size_t i = 0; i < m->claims[kind].cap && (all || kind == CLAIM_REQUEST); i++) {
             struct claim *claim = m->claims[kind].slots[i].value;
             if (claim == NULL || claim->until_ms == 0 || claim->until_ms > now_ms ||
                 mem_claim_is_taken(h, claim->kind, claim->key))
@@ -211,9 +213,10 @@ static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *
 static void sweep_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
 {
     struct claim *claim;
-    size_t kept = delta_keeps_claims(delta) ? delta->claim_count : 0;
+    bool all = delta_sweeps_claims(delta);
+    size_t kept = all ? delta->claim_count : 0;
     for (size_t left = CLAIM_SWEEP + 2 * (h->taken_count + kept);
-         left > 0 && (claim = oldest_ended(h, m, delta->claims_now_ms)) != NULL; left--)
+         left > 0 && (claim = oldest_ended(h, m, delta->claims_now_ms, all)) != NULL; left--)
         kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }
 

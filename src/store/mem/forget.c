@@ -1,4 +1,5 @@
 /* forget.c - executions that retention deletes, and the job that ended with the last of them. */
+#include "base/plant.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -21,7 +22,8 @@ static bool has_execs(const struct mem_store *m, uint64_t job_id)
 
 static void forget_job(struct mem_store *m, uint64_t job_id)
 {
-    mem_forget_versions(m, job_id);
+    if (!PLANTED(versions_outlive_job))
+        mem_forget_versions(m, job_id);
     kept_job_free(map_remove(&m->jobs, job_id));
     for (size_t i = 0; i < m->dependencies.cap; i++) {
         struct dependency_rec *rec = m->dependencies.slots[i].value;

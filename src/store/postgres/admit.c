@@ -114,7 +114,6 @@ static const struct exec_rec *read_exec(const struct pg_call *use, const struct 
     if (!row_exec(&row, exec))
         return NULL;
     exec->payload = read_payload(payload, arena);
-    exec->own_payload |= exec->payload.len > 0; /* its row knows it of retries alone */
     return exec;
 }
 

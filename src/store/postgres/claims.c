@@ -386,7 +386,7 @@ void postgres_keep_claims(struct postgres_store *s, const struct delta *delta)
     struct pg_call *sweep = pg_call(&s->pg, Q_SWEEP_REQUESTS);
     pg_i64(sweep, delta->claims_now_ms);
     pg_u64(sweep, CLAIM_SWEEP + 2 * s->taken_claims);
-    if (!delta_keeps_claims(delta))
+    if (!delta_sweeps_claims(delta))
         return;
     struct pg_call *sweep_claims = pg_call(&s->pg, Q_SWEEP_CLAIMS);
     pg_i64(sweep_claims, delta->claims_now_ms);

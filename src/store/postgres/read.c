@@ -90,8 +90,7 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     if (pg_rows(found) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no execution %s", ID_TEXT(ID_EXEC, id));
     TRY(take_exec(found, id, arena, ret_exec, err));
-    ret_exec->own_payload = pg_rows(payload) > 0; /* its row knows it of retries alone */
-    if (ret_exec->own_payload) {
+    if (pg_rows(payload) > 0) {
         struct row row = pg_row(payload, 0, arena);
         ret_exec->payload = row_text(&row);
     }

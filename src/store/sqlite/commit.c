@@ -287,7 +287,7 @@ static enum rc keep_letters(struct sqlite_store *s, const struct delta *delta, s
     return sqlite_keep_letters(&s->db, delta, err);
 }
 
-/* Only unique work that is kept after its success, so a commit that keeps some sweeps others. */
+/* Unique work that was kept after its success. */
 static enum rc sweep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
 {
     struct stmt stmt = db_stmt(&s->db, SQL_SWEEP_CLAIMS);
@@ -299,7 +299,7 @@ static enum rc sweep_claims(struct sqlite_store *s, const struct delta *delta, s
 static enum rc keep_claims(struct sqlite_store *s, const struct delta *delta, struct err *err)
 {
     DELTA_CLAIMS(KEEP_CLAIM)
-    if (delta_keeps_claims(delta))
+    if (delta_sweeps_claims(delta))
         TRY(sweep_claims(s, delta, err));
     return requests_sweep(&s->requests, &s->db, delta->claims_now_ms,
                           CLAIM_SWEEP + 2 * s->taken_claims, err);
