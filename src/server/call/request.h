@@ -6,6 +6,7 @@
 #pragma once
 #include "base/id.h"
 #include "job/command/command.h"
+#include "job/record/alert_filter.h"
 #include "loop/mailbox.h"
 #include "server/call/context.h"
 #include "wire/http/http.h"
@@ -43,6 +44,7 @@ enum { REQUEST_ID_MAX = 24 };
 /* The page of a list that is asked for: its parameters, and how many entries there are in all. */
 struct list_call {
     struct filter filter;
+    struct alert_filter alerts; /* of alerts, instead of that */
     struct page page;
     bool want_total;
     int64_t total; /* -1: not asked for */
