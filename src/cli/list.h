@@ -31,6 +31,7 @@ struct list_args {
     FILTER_PARAMS(LIST_PARAM)
     const char *from;
     const char *until;
+    struct str own; /* parameters that only one command has, encoded: "kind=slow"; or empty */
     int64_t limit;
     bool all;
 };
