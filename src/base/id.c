@@ -104,7 +104,7 @@ bool id_is_any(struct str text)
 {
     static const struct str prefixes[] = {
         STR_INIT(ID_JOB),   STR_INIT(ID_EXEC),      STR_INIT(ID_WORKER),    STR_INIT(ID_KEY),
-        STR_INIT(ID_ALERT), STR_INIT(ID_OPERATION), STR_INIT(ID_SLA_EVENT),
+        STR_INIT(ID_ALERT), STR_INIT(ID_OPERATION), STR_INIT(ID_SLA_EVENT), STR_INIT(ID_SILENCE),
     };
     uint64_t ignored;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {

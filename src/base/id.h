@@ -72,3 +72,4 @@ bool id_part_parse(struct str text, const char *prefix, struct id_part *ret_part
 #define ID_ALERT "alrt_"
 #define ID_OPERATION "op_"
 #define ID_SLA_EVENT "sla_"
+#define ID_SILENCE "slnc_"

@@ -92,6 +92,11 @@
     X(unique_kept_not_stored, "a key that is kept after success is given back as well")            \
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
+    X(silence_by_whole_key, "a silence over the beginning of keys silences none of them")          \
+    X(silence_without_end, "a silence that has ended goes on")                                     \
+    X(silence_outlived, "what was told under a silence counts as told when that has ended")        \
+    X(silence_lost_on_load, "a start, and a server that reads settings, knows of no silence")      \
+    X(second_ack_counts, "the newest acknowledgement of an alert takes the place of the first")    \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \
     X(trigger_forgets_payload, "a run that is asked for with a payload has its job's")             \
     X(own_payload_forgotten, "a start runs with the job's payload what has its own")               \

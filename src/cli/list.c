@@ -58,6 +58,7 @@ static enum rc check_fields(const struct list_args *args, struct err *err)
 static struct str query_of(const struct list_args *args, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
+    buf_add(&query, args->own);
     JOB_FIELDS(ADD_FIELD)
     FILTER_PARAMS(ADD_PARAM)
     api_add_param(&query, "from", args->from);

@@ -32,6 +32,7 @@ struct list_args {
     const char *from;
     const char *until;
     const char *sort; /* of jobs */
+    struct str own;   /* parameters that only one command has, encoded: "kind=slow"; or empty */
     int64_t limit;
     bool all;
 };

@@ -19,6 +19,7 @@
 #include "job/lease.h"
 #include "job/log.h"
 #include "job/partition.h"
+#include "job/record/alert_filter.h"
 #include "job/record/filter.h"
 #include "job/record/question.h"
 #include "store/sorted.h"
@@ -68,6 +69,7 @@ struct load_sink {
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
     enum rc (*operation)(void *arg, const struct operation_rec *operation, struct err *err);
     enum rc (*calendar)(void *arg, const struct calendar_rec *calendar, struct err *err);
+    enum rc (*silence)(void *arg, const struct silence_rec *silence, struct err *err);
     enum rc (*waiter)(void *arg, const struct waiter_rec *waiter, struct err *err);
     enum rc (*permit)(void *arg, const struct permit_rec *permit, struct err *err);
     enum rc (*clock)(void *arg, const struct clock_rec *clock, struct err *err);
@@ -130,22 +132,22 @@ struct store_ops {
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
     /* Of what is owned: hands over the clock (when something was kept about it), counters, queues,
-     * teams, rates, operations, workers, calendars, and every unfinished execution whose due_ms is
-     * at most until_ms (or that waits for no moment, or for another attempt of a job with a
-     * schedule, or is held by a calendar), by id, each right behind its job (which comes as often
-     * as it has executions), as brief as admit gives them; then the dependencies that wait. Text in
-     * the records is valid during the call of the sink only. A row that does not parse is reported
-     * through log_warn and left out. Permits come before the executions, by (key, exec_id), and
-     * waiters behind the dependencies, by (upstream, exec_id). The inbox is not loaded: it is asked
-     * for. */
+     * teams, rates, operations, workers, calendars, silences, and every unfinished execution whose
+     * due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job
+     * with a schedule, or is held by a calendar), by id, each right behind its job (which comes as
+     * often as it has executions), as brief as admit gives them; then the dependencies that wait.
+     * Text in the records is valid during the call of the sink only. A row that does not parse is
+     * reported through log_warn and left out. Permits come before the executions, by (key,
+     * exec_id), and waiters behind the dependencies, by (upstream, exec_id). The inbox is not
+     * loaded: it is asked for. */
     enum rc (*load)(struct store *, const struct ownership *, int64_t until_ms,
                     const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
      * or moved the files. Cheap; commit and settle look, too. */
     enum rc (*check)(struct store *, struct err *);
-    /* Settings, for all servers: hands over queues, teams and calendars as they are now, each of
-     * which takes the place of what is known under its name, and (to cordon) the workers that are
-     * cordoned, whoever owns them. Not within a turn. */
+    /* Settings, for all servers: hands over queues, teams, calendars and silences as they are now,
+     * each of which takes the place of what is known under its name, and (to cordon) the workers
+     * that are cordoned, whoever owns them. Not within a turn. */
     enum rc (*settings)(struct store *, const struct load_sink *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
@@ -357,7 +359,11 @@ struct reader_ops {
      * unfinished, or those that have ended. */
     enum rc (*runs)(struct reader *, const uint64_t *job_ids, size_t count, bool unfinished,
                     size_t max, struct arena *, struct exec_page *ret_pages, struct err *);
-    /* A page of alerts, newest first: all of them (state 0), or those that are pending. */
+    /* Silences, oldest first, also those that have ended and are not forgotten yet. */
+    enum rc (*silences)(struct reader *, struct arena *, struct silence_rec **ret_silences,
+                        size_t *ret_count, struct err *);
+    /* Candidates for a page, newest first: all alerts (state 0), or those that are pending. For a
+     * list see store_list_alerts. */
     enum rc (*alerts)(struct reader *, enum alert_state state, const struct page *, struct arena *,
                       struct alert_page *ret_page, struct err *);
     /* Adds up what is counted of one key from one hour up to, without, another. */
@@ -409,6 +415,12 @@ enum rc store_list_execs(struct reader *reader, const struct filter *filter,
 enum rc store_list_sorted(struct reader *reader, enum job_sort sort, const struct filter *filter,
                           const struct sort_place *after, size_t limit, struct arena *arena,
                           struct sorted_page *ret_page, struct err *err);
+
+/* The same for alerts, which are few: candidates are read a chunk at a time, and at most
+ * LIST_SCAN_MAX of them, so a page may be short, or empty, and have a next. */
+enum rc store_list_alerts(struct reader *reader, const struct alert_filter *filter,
+                          const struct page *page, struct arena *arena, struct alert_page *ret_page,
+                          struct err *err);
 
 /* ---- output of commands, and what they leave for their next attempt */
 

@@ -213,3 +213,42 @@ enum rc store_list_execs(struct reader *reader, const struct filter *filter,
     *ret_page = (struct exec_page){shown.execs.items, shown.execs.len, reading.next.before};
     return RC_OK;
 }
+
+/* ---- alerts */
+
+struct shown_alerts {
+    VEC(struct alert_rec) alerts;
+    size_t limit;
+};
+
+static bool show_alerts(struct shown_alerts *shown, const struct alert_filter *filter,
+                        const struct alert_page *chunk, struct arena *arena)
+{
+    for (size_t i = 0; i < chunk->count; i++) {
+        if (!alert_fits(filter, &chunk->alerts[i]))
+            continue;
+        if (shown->alerts.len == shown->limit)
+            return false;
+        *VEC_PUSH(arena, &shown->alerts) = chunk->alerts[i];
+    }
+    return true;
+}
+
+enum rc store_list_alerts(struct reader *reader, const struct alert_filter *filter,
+                          const struct page *page, struct arena *arena, struct alert_page *ret_page,
+                          struct err *err)
+{
+    bool pending = filter->states == 1U << ALERT_PENDING;
+    struct shown_alerts shown = {.limit = page->limit};
+    struct reading reading = reading_of(page, 0, arena);
+    struct alert_page chunk;
+    bool room;
+    do {
+        TRY(reader->ops->alerts(reader, pending ? ALERT_PENDING : 0, &reading.next, arena, &chunk,
+                                err));
+        room = show_alerts(&shown, filter, &chunk, arena);
+        reading.next.before = room ? chunk.next : shown.alerts.items[shown.limit - 1].id;
+    } while (room && goes_on(&reading, chunk.count, arena));
+    *ret_page = (struct alert_page){shown.alerts.items, shown.alerts.len, reading.next.before};
+    return RC_OK;
+}

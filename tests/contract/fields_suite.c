@@ -8,13 +8,20 @@ PROMISE(every_field_of_a_setting_is_kept)
     struct world *w = *state;
     struct queue_rec queue = {0};
     struct team_rec team = {0};
+    struct silence_change silence = {0};
     fill(w, &queue_fields, FIELD_ANY, 0, &queue);
     fill(w, &team_fields, FIELD_ANY, 0, &team);
-    world_commit(
-        w, (struct delta){.queues = &queue, .queue_count = 1, .teams = &team, .team_count = 1});
+    fill(w, &silence_fields, FIELD_ANY, 0, &silence.silence);
+    world_commit(w, (struct delta){.queues = &queue,
+                                   .queue_count = 1,
+                                   .teams = &team,
+                                   .team_count = 1,
+                                   .silences = &silence,
+                                   .silence_count = 1});
     CLEANUP(loaded_free) struct loaded l = {0};
     assert_rc(load(w, T0, &l), RC_OK);
-    assert_true(l.queues.len == 1 && l.teams.len == 1);
+    assert_true(l.queues.len == 1 && l.teams.len == 1 && l.silences.len == 1);
+    assert_same(&silence_fields, FIELD_ANY, &l.silences.items[0], &silence.silence);
     assert_same(&queue_fields, FIELD_ANY, &l.queues.items[0], &queue);
     assert_same(&team_fields, FIELD_ANY, &l.teams.items[0], &team);
 }

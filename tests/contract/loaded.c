@@ -75,6 +75,16 @@ static enum rc take_team(void *arg, const struct team_rec *team, struct err *err
     return RC_OK;
 }
 
+static enum rc take_silence(void *arg, const struct silence_rec *silence, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct silence_rec copy = *silence;
+    fields_copy(&silence_fields, &copy, &l->arena);
+    *VEC_PUSH(&l->arena, &l->silences) = copy;
+    return RC_OK;
+}
+
 static enum rc take_rate(void *arg, const struct rate_rec *rate, struct err *err)
 {
     struct loaded *l = arg;
@@ -143,6 +153,7 @@ struct load_sink loaded_sink(struct loaded *l)
         .counter = take_counter,
         .queue = take_queue,
         .team = take_team,
+        .silence = take_silence,
         .rate = take_rate,
         .breaker = take_breaker,
         .dependency = take_dependency,

@@ -14,6 +14,7 @@ struct loaded {
     VEC(struct breaker_rec) breakers;
     VEC(struct dependency_rec) dependencies;
     VEC(struct calendar_rec) calendars;
+    VEC(struct silence_rec) silences;
     VEC(struct operation_rec) operations;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */

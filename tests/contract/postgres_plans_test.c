@@ -96,6 +96,7 @@ static const struct exception {
      "the rules that stand, by an index of these and of what waits"},
     {Q_FORGET_REJECTED, "rejected", "few are there, and one more came"},
     {Q_READ_CALENDARS, "calendar", "all are asked for"},
+    {Q_READ_SILENCES, "alert_silence", "all are asked for"},
     {Q_READ_DRIFT, "turn", "the largest of all; asked for lists by time of creation alone"},
     {Q_FIND_COUNTERS, "counter_delta", "asked when somebody deletes a queue"},
     {Q_READ_COUNTERS, "counter", "all are added up"},

@@ -1,5 +1,6 @@
 /* What readers are told about many executions: sums, alerts, SLAs, counters. */
-#include "world.h"
+#include "filled.h"
+#include "loaded.h"
 
 PROMISE(tallies_add_up_over_turns_and_hours)
 {
@@ -76,12 +77,32 @@ PROMISE(alerts_are_listed_and_marked)
 {
     struct world *w = *state;
     struct alert_rec alerts[] = {
-        {10, T0, ALERT_JOB_FAILED, ALERT_CRITICAL, ALERT_PENDING, STR("job_failed:a"),
-         STR("failed"), STR("mail"), 4, 5, 0},
-        {20, T0 + 1, ALERT_QUEUE_OLD, ALERT_WARNING, ALERT_PENDING, STR("queue_old:b"), STR("old"),
-         STR("b"), 0, 0, 7},
-        {30, T0 + 2, ALERT_WORKER_LOST, ALERT_WARNING, ALERT_KEPT, STR("w"), STR("lost"), STR(""),
-         0, 0, 0},
+        {.id = 10,
+         .at_ms = T0,
+         .kind = ALERT_JOB_FAILED,
+         .level = ALERT_CRITICAL,
+         .state = ALERT_PENDING,
+         .key = STR("job_failed:a"),
+         .text = STR("failed"),
+         .queue = STR("mail"),
+         .job_id = 4,
+         .exec_id = 5},
+        {.id = 20,
+         .at_ms = T0 + 1,
+         .kind = ALERT_QUEUE_OLD,
+         .level = ALERT_WARNING,
+         .state = ALERT_PENDING,
+         .key = STR("queue_old:b"),
+         .text = STR("old"),
+         .queue = STR("b"),
+         .repeats = 7},
+        {.id = 30,
+         .at_ms = T0 + 2,
+         .kind = ALERT_WORKER_LOST,
+         .level = ALERT_WARNING,
+         .state = ALERT_KEPT,
+         .key = STR("w"),
+         .text = STR("lost")},
     };
     const struct alert_mark marks[] = {{10, ALERT_SENT}, {99, ALERT_SENT}};
     struct reader *reader;
@@ -104,6 +125,116 @@ PROMISE(alerts_are_listed_and_marked)
     assert_rc(reader->ops->alerts(reader, ALERT_PENDING, &newest, &arena, &page, &err), RC_OK);
     assert_true(page.count == 1 && page.alerts[0].id == 20);
     reader->ops->close(reader);
+}
+
+PROMISE(an_alert_is_asked_for_and_acknowledged)
+{
+    struct world *w = *state;
+    struct alert_rec alert = {.id = 10,
+                              .at_ms = T0,
+                              .kind = ALERT_SLOW,
+                              .level = ALERT_WARNING,
+                              .state = ALERT_SILENCED,
+                              .key = STR("slow:a"),
+                              .text = STR("slow"),
+                              .silenced_by = 3};
+    const struct alert_ack acks[] = {{10, T0 + 5, STR("key:ann"), STR("on it")},
+                                     {99, T0 + 5, STR("key:ann"), STR("not there")}};
+    world_commit(w, (struct delta){.alerts = &alert, .alert_count = 1});
+    world_commit(w, (struct delta){.alert_acks = acks, .alert_ack_count = 2});
+    struct question q = {.kind = ASK_ALERT, .id = 10};
+    world_admit(w, &q);
+    const struct alert_rec *found = q.answer.alert;
+    assert_non_null(found);
+    assert_true(found->state == ALERT_SILENCED && found->silenced_by == 3);
+    assert_true(found->acked_ms == T0 + 5 && found->at_ms == T0);
+    assert_str(found->acked_by, STR("key:ann"));
+    assert_str(found->ack_note, STR("on it"));
+    assert_str(found->key, STR("slow:a"));
+    w->store->ops->abort(w->store);
+    struct question none = {.kind = ASK_ALERT, .id = 99};
+    world_admit(w, &none);
+    assert_null(none.answer.alert);
+    w->store->ops->abort(w->store);
+}
+
+enum { MANY_ALERTS = 600 }; /* more than are read at a time */
+
+/* Every seventh is of key "slow:b"; pages of it, and how many they show. */
+static size_t count_pages(struct world *w, const struct alert_filter *filter, size_t limit)
+{
+    struct page page = {.limit = limit};
+    size_t count = 0;
+    uint64_t last = UINT64_MAX;
+    do {
+        struct alert_page found;
+        assert_rc(store_list_alerts(w->reader, filter, &page, &w->arena, &found, &w->err), RC_OK);
+        for (size_t i = 0; i < found.count; i++) {
+            assert_true(found.alerts[i].id < last);
+            assert_true(alert_fits(filter, &found.alerts[i]));
+            last = found.alerts[i].id;
+        }
+        count += found.count;
+        page.before = found.next;
+    } while (page.before != 0);
+    return count;
+}
+
+PROMISE(alerts_that_fit_are_listed_page_by_page)
+{
+    struct world *w = *state;
+    struct alert_rec *alerts = ARENA_ARRAY(&w->arena, struct alert_rec, MANY_ALERTS);
+    for (size_t i = 0; i < MANY_ALERTS; i++)
+        alerts[i] = (struct alert_rec){.id = 10 + i,
+                                       .at_ms = T0 + (int64_t)i,
+                                       .kind = ALERT_SLOW,
+                                       .level = i % 2 == 0 ? ALERT_WARNING : ALERT_CRITICAL,
+                                       .state = i % 3 == 0 ? ALERT_PENDING : ALERT_KEPT,
+                                       .key = i % 7 == 0 ? STR("slow:b") : STR("slow:a"),
+                                       .text = STR("slow")};
+    world_commit(w, (struct delta){.alerts = alerts, .alert_count = MANY_ALERTS});
+    struct alert_filter f = {0};
+    assert_int_equal(count_pages(w, &f, 100), MANY_ALERTS);
+    f.key = STR("slow:b");
+    assert_int_equal(count_pages(w, &f, 10), (MANY_ALERTS + 6) / 7);
+    f.states = 1U << ALERT_PENDING;
+    assert_int_equal(count_pages(w, &f, 10), (MANY_ALERTS + 20) / 21);
+    f = (struct alert_filter){.states = 1U << ALERT_PENDING};
+    assert_int_equal(count_pages(w, &f, 1000), MANY_ALERTS / 3);
+    f = (struct alert_filter){.levels = 1U << ALERT_CRITICAL, .before_ms = T0 + 100};
+    assert_int_equal(count_pages(w, &f, 7), 50);
+    f = (struct alert_filter){.acked = ALERT_ACKED};
+    assert_int_equal(count_pages(w, &f, 7), 0);
+}
+
+PROMISE(silences_are_kept_and_forgotten)
+{
+    struct world *w = *state;
+    struct silence_rec *all;
+    size_t count;
+    struct silence_change given[] = {
+        {.silence = {.id = 20,
+                     .key = STR("slow:*"),
+                     .until_ms = T0 + 1000,
+                     .reason = STR("moving house"),
+                     .actor = STR("key:ann"),
+                     .created_ms = T0}},
+        {.silence = {.id = 10, .key = STR("clock"), .until_ms = T0 + 5, .actor = STR("key:bob")}},
+    };
+    world_commit(w, (struct delta){.silences = given, .silence_count = 2});
+    assert_rc(w->reader->ops->silences(w->reader, &w->arena, &all, &count, &w->err), RC_OK);
+    assert_int_equal(count, 2);
+    assert_true(all[0].id == 10 && all[1].id == 20);
+    assert_same(&silence_fields, FIELD_ANY, &all[0], &given[1].silence);
+    assert_same(&silence_fields, FIELD_ANY, &all[1], &given[0].silence);
+    given[0].forget = true; /* said twice is said once */
+    given[1] = given[0];
+    world_commit(w, (struct delta){.silences = given, .silence_count = 2});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.silences.len, 1);
+    assert_int_equal(l.silences.items[0].id, 10);
+    assert_str(l.silences.items[0].key, STR("clock"));
 }
 
 PROMISE(what_was_told_about_slas_is_listed)

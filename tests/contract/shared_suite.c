@@ -233,6 +233,14 @@ static void change_settings(struct world *w, struct peer *p)
     assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
 }
 
+static void silence(struct world *w, struct peer *p)
+{
+    struct silence_change change = {
+        .silence = {.id = peer_id_in(w, p, 0), .key = STR("slow:*"), .until_ms = T0 + 1000}};
+    struct delta delta = {.turn = ++p->turn, .silences = &change, .silence_count = 1};
+    assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
+}
+
 static void count_in(struct world *w, struct peer *p, uint32_t partition, int64_t by)
 {
     const struct counter counter = {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, by, partition};
@@ -305,6 +313,12 @@ PROMISE(a_changed_setting_is_seen_by_everybody)
     assert_str(loaded.queues.items[0].name, STR("mail"));
     assert_int_equal(loaded.teams.len, 1);
     assert_str(loaded.teams.items[0].name, STR("data"));
+    silence(w, &pair.a);
+    assert_true(peer_renew(w, &pair.b).settings_version > after);
+    assert_rc(pair.b.store->ops->settings(pair.b.store, &sink, &w->err), RC_OK);
+    assert_int_equal(loaded.silences.len, 1);
+    assert_str(loaded.silences.items[0].key, STR("slow:*"));
+    after = peer_renew(w, &pair.b).settings_version;
     struct key_rec key = {.id = peer_id_in(w, &pair.a, 0), .created_ms = T0};
     assert_rc(pair.a.store->ops->key_put(pair.a.store, &key, &w->err), RC_OK);
     assert_true(peer_renew(w, &pair.b).settings_version > after);

@@ -494,6 +494,29 @@ def test_answers_about_calendars_are_as_documented():
     checked(404, "GET", path)
 
 
+def test_answers_about_alerts_and_silences_are_as_documented():
+    path = f"{API}/alerts/silences"
+    made = checked(201, "POST", path, {"key": "*", "for": "1h", "reason": "a test"})
+    checked(201, "POST", path, {"key": "clock", "until": made["until"]})
+    checked(400, "POST", path, {"key": "clock"})
+    checked(415, "POST", path, b"x", headers={"Content-Type": "text/plain"})
+    checked(200, "GET", path)
+    one = f"{path}/{made['silence_id']}"
+    checked(200, "GET", one)
+    submit(server, handler="nobody", queue=next(names), start_within="50ms")
+    silenced = wait_for(lambda: checked(200, "GET", f"{API}/alerts?state=silenced&level=warning")["alerts"], "it")
+    ack = f"{API}/alerts/{silenced[0]['alert_id']}/ack"
+    assert checked(200, "POST", ack, {"note": "seen"})["silenced_by"] == made["silence_id"]
+    checked(200, "POST", ack)
+    checked(400, "POST", ack, {"actor": "x"})
+    checked(415, "POST", ack, b"x", headers={"Content-Type": "text/plain"})
+    checked(404, "POST", f"{API}/alerts/alrt_0000000000001/ack")
+    checked(400, "GET", f"{API}/alerts?state=pending&acknowledged=true")
+    checked(200, "DELETE", one)
+    checked(404, "DELETE", one)
+    checked(404, "GET", one)
+
+
 def test_answers_about_executions_and_workers_are_as_documented():
     queue = next(names)
     job_id, run = submit(server, queue=queue, retry={"max_retries": 2, "policy": "immediate"}, payload=[1],

@@ -1,5 +1,6 @@
 #include "client.h"
 #include "choice.h"
+#include "client_alerts.h"
 #include "client_wishes.h"
 #include "promises.h"
 #include "world.h"
@@ -116,17 +117,6 @@ static void extend_sla(struct world *w)
     net_send(w, call);
 }
 
-/* As the alert_sender does, once somebody has taken it. */
-static void mark_alert(struct world *w)
-{
-    const struct model *m = &w->model;
-    if (m->alerts.len == 0)
-        return;
-    struct call *call = call_new(w, CMD_ALERT_SENT, STR("server"));
-    call->cmd.alert = (struct alert_mark){m->alerts.items[pick(w, m->alerts.len)].id, ALERT_SENT};
-    net_send(w, call);
-}
-
 static void change_team(struct world *w)
 {
     struct call *call = call_new(w, CMD_TEAM, STR("key:admin"));
@@ -224,8 +214,8 @@ static const struct {
 } acts[] = {
     {40, pause_job},        {50, resume_job},           {50, trigger_job},
     {30, cancel_recurring}, {110, run_cancelled_again}, {10, reset_breaker},
-    {10, mark_alert},       {60, change_queue},         {30, change_team},
-    {20, extend_sla},
+    {60, change_queue},     {30, change_team},          {20, extend_sla},
+    {40, client_alerts},
 };
 
 /* Somebody changes when things run. */
@@ -321,7 +311,9 @@ static void bury(struct world *w)
 {
     uint64_t dice = pick(w, 10);
     uint64_t letter = pick(w, 6) == 0 ? some_exec(w) : some_letter(w);
-    if (dice < 3)
+    if (operations_run(&w->model) && pick(w, 8) == 0)
+        cancel_operation(w);
+    else if (dice < 3)
         send_again(w, CMD_RETRY_LETTER, letter, "gives another chance to");
     else if (dice < 4)
         send_target(w, CMD_DISCARD_LETTER, letter, "discards", exec_label(w, letter));

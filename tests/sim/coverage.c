@@ -68,10 +68,11 @@ static bool missed_words(uint64_t count, const char *what, struct str name)
 static bool missed_answers(void)
 {
     static const enum command_kind may_be_refused[] = {
-        CMD_CANCEL_JOB, CMD_CANCEL_EXEC, CMD_RETRY_EXEC,   CMD_POLL,           CMD_DRAIN,
-        CMD_PAUSE_JOB,  CMD_RESUME_JOB,  CMD_TRIGGER_JOB,  CMD_QUEUE,          CMD_RESET_BREAKER,
-        CMD_EDIT_JOB,   CMD_TEAM,        CMD_RETRY_LETTER, CMD_DISCARD_LETTER, CMD_CALENDAR,
-        CMD_WORKER,     CMD_CORDON,      CMD_UNCORDON,
+        CMD_CANCEL_JOB,   CMD_CANCEL_EXEC, CMD_RETRY_EXEC,   CMD_POLL,           CMD_DRAIN,
+        CMD_PAUSE_JOB,    CMD_RESUME_JOB,  CMD_TRIGGER_JOB,  CMD_QUEUE,          CMD_RESET_BREAKER,
+        CMD_EDIT_JOB,     CMD_TEAM,        CMD_RETRY_LETTER, CMD_DISCARD_LETTER, CMD_CALENDAR,
+        CMD_WORKER,       CMD_CORDON,      CMD_UNCORDON,     CMD_ALERT_ACK,      CMD_SILENCE,
+        CMD_LIFT_SILENCE,
     };
     bool some = false;
     for (int i = CMD_SUBMIT; i < COMMAND_KINDS; i++) {

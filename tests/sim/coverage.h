@@ -56,6 +56,8 @@
     X(HISTORY_FORGOTTEN, "what had ended long ago was deleted")                                    \
     X(JOB_FORGOTTEN, "its job was deleted with it")                                                \
     X(ALERT_FORGOTTEN, "an alert was too old")                                                     \
+    X(ALERT_SILENCED, "an alert was raised under a silence")                                       \
+    X(SILENCE_ENDED, "a silence ended by itself, and its row went")                                \
     X(OWN_PAYLOAD, "something was run again with another payload")                                 \
     X(SLOW, "a run took much longer than usual")                                                   \
     X(SLA_STOPPED, "a run was ended for its SLA")                                                  \

@@ -195,6 +195,16 @@ struct model_alert {
     uint64_t id;
     int64_t told_ms; /* boot clock */
     uint64_t loads;  /* by the engine that was loaded as that */
+    bool silenced;   /* and it was to be sent to nobody */
+};
+
+/* A silence, also one that is not there any more. */
+struct model_silence {
+    uint64_t id;
+    struct str key;
+    int64_t until_ms;
+    uint64_t kept_turn;
+    uint64_t gone_turn; /* 0: it is there */
 };
 
 /* An alert that the store has. */
@@ -202,6 +212,8 @@ struct model_told {
     uint64_t id;
     int64_t at_ms;
     enum alert_state state;
+    bool silenced;
+    bool acked;
 };
 
 /* A thing that an operation is to act upon: a job, or an execution. */
@@ -281,6 +293,7 @@ struct model {
     VEC(struct model_blame) blames;
     VEC(struct model_alert) alerts;
     VEC(struct model_told) told;
+    VEC(struct model_silence) silences;
     VEC(struct model_operation) operations;
     VEC(const struct model_plan *) plans; /* all that anybody ever asked for */
     VEC(struct model_calendar) calendars;

@@ -92,6 +92,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     case CMD_REGISTER: copy->cmd.hello = call->cmd.hello; break; /* its texts are literals */
     case CMD_QUEUE: copy->cmd.queue = call->cmd.queue; break;
     case CMD_ALERT_SENT: copy->cmd.alert = call->cmd.alert; break;
+    case CMD_SILENCE: copy->cmd.silence_wish = call->cmd.silence_wish; break; /* the day's, too */
     case CMD_RESET_BREAKER: copy->cmd.breaker = call->cmd.breaker; break;
     case CMD_OPERATE: copy->cmd.operate = call->cmd.operate; break;    /* literals, too */
     case CMD_CALENDAR: copy->cmd.calendar = call->cmd.calendar; break; /* its texts are the day's */

@@ -11,6 +11,7 @@
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
 #include "engine/ready/queues.h"
+#include "job/record/record_fields.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -46,6 +47,14 @@ static struct alert_mute *alert_mute_of(struct engine *e, enum alert_kind kind, 
     return h;
 }
 
+/* Told a while ago. What was told under a silence that has ended since was told to nobody, so the
+ * next one is not a repetition. */
+static bool is_quiet(const struct engine *e, const struct alert_mute *h, uint64_t silence)
+{
+    return e->boot_ms - h->told_ms < e->options.alerts.quiet_ms &&
+           (!h->silenced || silence != 0 || PLANTED(silence_outlived));
+}
+
 /* The record to fill in, or NULL: the key was told a while ago, and this one is only counted. Notes
  * about the turn count from its commit on; an undone one leaves nothing that matters. */
 static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum alert_level level,
@@ -53,13 +62,14 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
 {
     const struct alert_rules *rules = &e->options.alerts;
     struct alert_mute *h = alert_mute_of(e, kind, key);
+    uint64_t silence = silences_over(e, key);
     bool again = h->turn == e->newest.begun;
     if (!again) {
         h->turn = e->newest.begun;
         h->turn_repeats = 0;
         *VEC_PUSH(e->turn.arena, &e->turn.alerts.muted) = h;
     }
-    if (again || e->boot_ms - h->told_ms < rules->quiet_ms) {
+    if (again || is_quiet(e, h, silence)) {
         h->turn_repeats++;
         return NULL;
     }
@@ -71,9 +81,12 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
         .at_ms = e->now_ms,
         .kind = kind,
         .level = level,
-        .state = rules->deliver ? ALERT_PENDING : ALERT_KEPT,
+        .state = silence != 0     ? ALERT_SILENCED
+                 : rules->deliver ? ALERT_PENDING
+                                  : ALERT_KEPT,
         .key = arena_str(e->turn.arena, key),
         .repeats = h->repeats,
+        .silenced_by = silence,
     };
     return alert;
 }
@@ -472,6 +485,7 @@ void alerts_commit(struct engine *e)
         struct alert_mute *h = alert_mute_of(e, e->turn.alerts.raised.items[i].kind,
                                              e->turn.alerts.raised.items[i].key);
         h->told_ms = e->boot_ms;
+        h->silenced = e->turn.alerts.raised.items[i].silenced_by != 0;
         h->repeats = h->turn_repeats;
     }
     if (e->turn.alerts.looks) {
@@ -485,5 +499,63 @@ void alerts_commit(struct engine *e)
 void decide_alert_sent(struct engine *e, struct command *cmd)
 {
     *VEC_PUSH(e->turn.arena, &e->turn.alerts.marks) = cmd->alert;
+    command_done(e, cmd);
+}
+
+void ask_alert(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    struct question *q = command_ask(e, cmd, list);
+    q->kind = ASK_ALERT;
+    q->id = cmd->target.id;
+}
+
+/* As it will be when this turn is kept: another command of the turn may have been first. */
+static struct alert_rec alert_now(const struct engine *e, const struct alert_rec *asked)
+{
+    struct alert_rec alert = *asked;
+    for (size_t i = 0; i < e->turn.alerts.marks.len; i++) {
+        if (e->turn.alerts.marks.items[i].id == alert.id)
+            alert.state = e->turn.alerts.marks.items[i].state;
+    }
+    for (size_t i = 0; i < e->turn.alerts.acks.len; i++) {
+        const struct alert_ack *ack = &e->turn.alerts.acks.items[i];
+        if (ack->id != alert.id)
+            continue;
+        alert.acked_ms = ack->at_ms;
+        alert.acked_by = ack->by;
+        alert.ack_note = ack->note;
+    }
+    return alert;
+}
+
+/* What is being looked at need not be sent any more. The sender may be doing so right now, and mark
+ * it as sent: then that is what it was. */
+static void ack(struct engine *e, const struct command *cmd, struct alert_rec *alert)
+{
+    alert->acked_ms = e->now_ms;
+    alert->acked_by = cmd->actor;
+    alert->ack_note = cmd->target.reason;
+    *VEC_PUSH(e->turn.arena, &e->turn.alerts.acks) =
+        (struct alert_ack){alert->id, alert->acked_ms, arena_str(e->turn.arena, alert->acked_by),
+                           arena_str(e->turn.arena, alert->ack_note)};
+    if (alert->state != ALERT_PENDING)
+        return;
+    alert->state = ALERT_KEPT;
+    *VEC_PUSH(e->turn.arena, &e->turn.alerts.marks) = (struct alert_mark){alert->id, alert->state};
+}
+
+void decide_alert_ack(struct engine *e, struct command *cmd)
+{
+    const struct alert_rec *asked = cmd->questions[0].answer.alert;
+    if (asked == NULL) {
+        command_fail(e, cmd, RC_NOT_FOUND, "there is no alert %s; it may have been too old",
+                     ID_TEXT(ID_ALERT, cmd->target.id));
+        return;
+    }
+    struct alert_rec *alert = &cmd->reply.alert;
+    *alert = alert_now(e, asked);
+    if (alert->acked_ms == 0 || PLANTED(second_ack_counts))
+        ack(e, cmd, alert);
+    fields_copy(&alert_fields, alert, cmd->arena);
     command_done(e, cmd);
 }

@@ -9,12 +9,14 @@
 struct breaker;
 struct engine;
 struct exec;
+struct question_list;
 struct worker;
 
 /* One key that was told. Memory only: a restart may tell a key once more. */
 struct alert_mute {
     struct str key;        /* owned, behind the struct */
     int64_t told_ms;       /* boot clock; so long ago that it does not count: never */
+    bool silenced;         /* … and then it was told under a silence, that is, to nobody */
     uint64_t repeats;      /* since then */
     uint64_t turn;         /* engine.newest.begun of the newest turn that raised it, … */
     uint64_t turn_repeats; /* … and how often it was muted in that turn */
@@ -59,3 +61,6 @@ void alerts_arm(struct engine *e);
 /* The turn is durable: mutes the keys that it told. */
 void alerts_commit(struct engine *e);
 void decide_alert_sent(struct engine *e, struct command *cmd);
+/* The first to acknowledge it counts, and any other is told who that was. */
+void ask_alert(struct engine *e, struct command *cmd, struct question_list *list);
+void decide_alert_ack(struct engine *e, struct command *cmd);

@@ -365,6 +365,8 @@ void engine_dump(const struct engine *e, struct buf *out)
                e->calendars.book_count, e->calendars.changes);
     buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 ",%" PRIu64 "\n", e->retain.wake_ms,
                e->retain.after_id, e->retain.after_alert);
+    buf_printf(out, "silences %zu, the first ends at %" PRId64 "\n", e->silences.by_id.len,
+               e->silences.end_next_ms);
     dump_maps(e, out);
     dump_operations(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)

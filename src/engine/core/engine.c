@@ -122,6 +122,7 @@ void engine_free(struct engine *e)
     heap_free(&e->terms);
     heap_free(&e->pacing);
     alerts_free(&e->alerts);
+    silences_free(&e->silences);
     heap_free(&e->calendars.held);
     free(e->clock.shifts);
     free(e);
@@ -309,6 +310,9 @@ static const struct verb verbs[] = {
     [CMD_BREAKERS]       = {decide_breakers,      NULL,        NULL},
     [CMD_RESET_BREAKER]  = {decide_reset_breaker, NULL,        NULL},
     [CMD_ALERT_SENT]     = {decide_alert_sent,    NULL,        NULL},
+    [CMD_ALERT_ACK]      = {decide_alert_ack,     NULL,        ask_alert},
+    [CMD_SILENCE]        = {decide_silence,       NULL,        NULL},
+    [CMD_LIFT_SILENCE]   = {decide_lift_silence,  NULL,        NULL},
     [CMD_RETRY_LETTER]   = {decide_retry_letter,  ask_target,  NULL},
     [CMD_DISCARD_LETTER] = {decide_discard,       ask_target,  NULL},
     [CMD_OPERATE]        = {decide_operate,       NULL,        ask_operate},
@@ -434,6 +438,7 @@ void engine_tick(struct engine *e)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
     come_due(e);
     queues_step(e);
+    silences_step(e);
     alerts_look(e);
     alert_turns_lost(e);
     mail_step(e);

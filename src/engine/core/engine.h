@@ -42,6 +42,7 @@ struct engine_options {
     struct alert_rules alerts;
     size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
     size_t calendars_max;      /* a calendar more is refused (RC_LIMITED) */
+    size_t silences_max;       /* the same for silences that hold */
     size_t keep_bytes_max;     /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;            /* timers that one turn handles; the rest comes with the next */
@@ -127,8 +128,10 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
 /* The same for a worker that is cordoned, whoever owns its record. */
 void engine_load_cordon(struct engine *e, const struct worker_rec *rec);
-/* Between turns: all settings are about to be read again, and have been. A calendar that was not
- * among them is gone: another server has deleted it; and so is the cordon of its worker. */
+void engine_load_silence(struct engine *e, const struct silence_rec *rec);
+/* Between turns: all settings are about to be read again, and have been. A calendar or a silence
+ * that was not among them is gone: another server has deleted it; and so is the cordon of its
+ * worker. */
 void engine_settings_begin(struct engine *e);
 void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);

@@ -23,6 +23,7 @@ const struct engine_options engine_defaults = {
     .probation_ms = 30000,
     .retry_after_max_ms = 86400000,
     .calendars_max = 1000,
+    .silences_max = 200, /* each alert that is raised is held against all of them */
     .once_ms = 86400000,
     .unique_keep_ms = 0, /* a key is free as soon as its work is over */
     .point_ms = 60000,

@@ -377,6 +377,7 @@ static void take_collected(struct engine *e, struct delta *d)
     TAKE(claim, claims, turn->claims);
     TAKE(released, released, turn->released);
     TAKE(calendar_use, calendar_uses, turn->calendar_uses);
+    TAKE(silence, silences, turn->silences.changes);
     TAKE(mail_read, mail_read, turn->mail.read);
     TAKE(mail, mail, turn->mail.sent);
     TAKE(permit, permits, turn->permit_changes);
@@ -384,6 +385,7 @@ static void take_collected(struct engine *e, struct delta *d)
     TAKE(sla_event, sla_events, turn->sla_events);
     TAKE(alert, alerts, turn->alerts.raised);
     TAKE(alert_mark, alert_marks, turn->alerts.marks);
+    TAKE(alert_ack, alert_acks, turn->alerts.acks);
     TAKE(alert_gone, alerts_gone, turn->alerts.gone);
     TAKE(version, versions, turn->versions);
     TAKE(operation_gone, operations_gone, turn->operations_gone);

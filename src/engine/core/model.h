@@ -66,6 +66,7 @@ struct engine {
     struct heap pacing;    /* executions that are PACE_ASKING, by id */
     struct worker_classes worker_classes;
     struct alerts alerts;
+    struct silences silences;
     struct horizon horizon;
     struct zone_changes zones;
     struct list orphans; /* leases of workers that are not in memory */

@@ -9,6 +9,7 @@
 #include "engine/core/mail.h"
 #include "engine/core/operations.h"
 #include "engine/core/retention.h"
+#include "engine/core/silences.h"
 #include "engine/core/undo.h"
 #include "engine/depend/depends.h"
 #include "engine/depend/depends_slots.h"
@@ -31,6 +32,7 @@ struct turn_before {
 struct turn_alerts {
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) marks;
+    VEC(struct alert_ack) acks;
     VEC(uint64_t) gone;             /* too old */
     VEC(struct alert_mute *) muted; /* keys that this turn raised */
     bool looks;                     /* this turn looked at queues, … */
@@ -74,6 +76,7 @@ struct engine_turn {
     VEC(uint64_t) stays;     /* executions that were found there and are not too old */
     VEC(struct event) events;
     struct turn_alerts alerts;
+    struct turn_silences silences;
     VEC(struct sla_event_rec) sla_events;
     VEC(struct ended) ended;              /* empty but while dependants are told */
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */

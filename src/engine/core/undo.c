@@ -506,6 +506,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
         e->newest.turn = e->turn.delta.turn;
     }
     alerts_commit(e);
+    silences_commit(e);
     mail_commit(e);
     commit_counters(e);
     for (unsigned pass = 0; pass < COMMIT_PASSES; pass++)

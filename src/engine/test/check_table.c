@@ -203,6 +203,7 @@ static void check_same(const struct engine *e, const struct table *t)
     check_same_limits(e, t);
     check_breakers(e, t);
     check_same_calendars(e, t);
+    assert_int_equal(e->silences.by_id.len, t->silences.len);
     check_same_workers(e, t);
 }
 

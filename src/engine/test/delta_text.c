@@ -237,6 +237,12 @@ void print_delta(struct buf *out, struct arena *arena, const struct delta *d, ui
         buf_printf(out, "forgotten %" PRIu64 "\n", d->forgotten[i]);
     for (size_t i = 0; i < d->alert_gone_count; i++)
         buf_printf(out, "alert gone %" PRIu64 "\n", d->alerts_gone[i]);
+    for (size_t i = 0; i < d->alert_ack_count; i++)
+        buf_printf(out, "ack %" PRIu64 " %.*s %.*s\n", d->alert_acks[i].id,
+                   STR_ARG(d->alert_acks[i].by), STR_ARG(d->alert_acks[i].note));
+    for (size_t i = 0; i < d->silence_count; i++)
+        buf_printf(out, "silence %d %.*s until %" PRId64 "\n", d->silences[i].forget,
+                   STR_ARG(d->silences[i].silence.key), d->silences[i].silence.until_ms);
     buf_printf(out, "%zu tallies, %zu gone\n", d->tally_count, d->tally_gone_count);
     print_calendars(&p, d);
     print_claims_and_counters(&p, d);

@@ -23,6 +23,7 @@ void table_free(struct table *t)
     map_free(&t->letters);
     map_free(&t->operations);
     strmap_free(&t->calendars);
+    map_free(&t->silences);
     strmap_free(&t->uses);
     arena_free(&t->arena);
 }
@@ -407,6 +408,42 @@ static void keep_alert(struct table *t, const struct alert_rec *alert)
     *VEC_PUSH(&t->arena, &t->alerts) = copy;
 }
 
+static struct alert_rec *find_alert(struct table *t, uint64_t id)
+{
+    for (size_t i = 0; i < t->alerts.len; i++) {
+        if (t->alerts.items[i]->id == id)
+            return t->alerts.items[i];
+    }
+    return NULL;
+}
+
+/* Of alerts that are there; others are passed over. */
+static void mark_alerts(struct table *t, const struct delta *d)
+{
+    for (size_t i = 0; i < d->alert_mark_count; i++) {
+        struct alert_rec *alert = find_alert(t, d->alert_marks[i].id);
+        if (alert != NULL)
+            alert->state = d->alert_marks[i].state;
+    }
+    for (size_t i = 0; i < d->alert_ack_count; i++) {
+        struct alert_rec *alert = find_alert(t, d->alert_acks[i].id);
+        if (alert == NULL)
+            continue;
+        alert->acked_ms = d->alert_acks[i].at_ms;
+        alert->acked_by = arena_str(&t->arena, d->alert_acks[i].by);
+        alert->ack_note = arena_str(&t->arena, d->alert_acks[i].note);
+    }
+}
+
+static void keep_silence(struct table *t, const struct silence_change *change)
+{
+    (void)map_remove(&t->silences, change->silence.id);
+    if (!change->forget)
+        map_put(&t->silences, change->silence.id,
+                copy_record(t, &silence_fields, &change->silence));
+    table_saw(t, change->silence.id);
+}
+
 static void keep_tally(struct table *t, const struct tally *tally)
 {
     struct tally *row = VEC_PUSH(&t->arena, &t->tallies);
@@ -451,6 +488,9 @@ void table_keep(struct table *t, const struct delta *d)
         keep_sla_event(t, &d->sla_events[i]);
     for (size_t i = 0; i < d->alert_count; i++)
         keep_alert(t, &d->alerts[i]);
+    mark_alerts(t, d);
+    for (size_t i = 0; i < d->silence_count; i++)
+        keep_silence(t, &d->silences[i]);
     for (size_t i = 0; i < d->team_count; i++)
         keep_team(t, &d->teams[i]);
     for (size_t i = 0; i < d->rate_count; i++)

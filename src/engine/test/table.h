@@ -37,6 +37,7 @@ struct table {
     struct map letters;        /* struct letter_rec, by execution */
     struct map operations;     /* struct operation_rec */
     struct strmap calendars;   /* struct calendar_rec */
+    struct map silences;       /* struct silence_rec, by id */
     struct strmap uses;        /* struct calendar_use, by use_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;

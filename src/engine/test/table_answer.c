@@ -362,6 +362,14 @@ static void answer_met(struct table *t, struct question *q)
     q->answer = (struct answer){.jobs = jobs, .job_count = len, .met = met};
 }
 
+static void answer_alert(struct table *t, struct question *q)
+{
+    for (size_t i = 0; i < t->alerts.len; i++) {
+        if (t->alerts.items[i]->id == q->id)
+            q->answer.alert = t->alerts.items[i];
+    }
+}
+
 void table_answer(struct table *t, struct question *q)
 {
     switch (q->kind) {
@@ -384,6 +392,7 @@ void table_answer(struct table *t, struct question *q)
     case ASK_SLOT: answer_slot(t, q); break;
     case ASK_CALENDAR: answer_calendar(t, q); break;
     case ASK_QUEUE: answer_queue(t, q); break;
+    case ASK_ALERT: answer_alert(t, q); break;
     case ASK_WORKER: q->answer.worker = map_get(&t->workers, q->id); break;
     default: answer_due(t, q); break;
     }

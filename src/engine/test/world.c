@@ -246,6 +246,7 @@ static void load_settings(struct world *w)
     load_operations(w);
     EACH_VALUE(w->table.calendars, i)
     assert_int_equal(engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
+    MAP_EACH(&w->table.silences, slot) engine_load_silence(w->engine, slot->value);
 }
 
 static bool is_near(const struct exec_rec *x, int64_t until_ms)

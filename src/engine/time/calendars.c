@@ -343,6 +343,7 @@ void engine_settings_end(struct engine *e)
     }
     queues_read(e);
     cordons_read(e);
+    silences_read(e);
 }
 
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar, struct err *err)

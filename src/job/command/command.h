@@ -35,6 +35,9 @@ enum command_kind {
     CMD_BREAKERS, /* list those that have something to say */
     CMD_RESET_BREAKER,
     CMD_ALERT_SENT,   /* or given up */
+    CMD_ALERT_ACK,    /* a person has seen it; a second time, it stays as it was */
+    CMD_SILENCE,      /* send no alerts of some keys for a while */
+    CMD_LIFT_SILENCE, /* … from now on do */
     CMD_RETRY_LETTER, /* as CMD_RETRY_EXEC, of a dead letter */
     CMD_DISCARD_LETTER,
     CMD_OPERATE, /* one of these with many jobs, executions or dead letters */
@@ -155,6 +158,15 @@ struct calendar_put {
     struct str document;
 };
 
+/* Alerts whose key fits are not to be sent until a moment, or for a while from now on; one of the
+ * two is 0. RC_INVALID: the moment has passed, or is too far ahead. */
+struct silence_wish {
+    struct str key;
+    int64_t until_ms;
+    int64_t for_ms;
+    struct str reason;
+};
+
 struct queue_view {
     struct queue_rec queue;
     uint32_t running;  /* leases, also of those that are stopping */
@@ -215,6 +227,8 @@ enum reply_kind {
     REPLY_BREAKERS,
     REPLY_OPERATION,
     REPLY_CALENDAR,
+    REPLY_ALERT,
+    REPLY_SILENCE,
     REPLY_STATS,
     REPLY_WAITS,
 };
@@ -241,7 +255,8 @@ struct command {
             uint64_t exec_id;   /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;      /* … */
             struct str approver;
-        } target; /* cancel, retry, explain, drain, cordon, hangup, extend, fence, one worker */
+        } target; /* cancel, retry, explain, drain, cordon, hangup, extend, fence, one worker,
+                   * ack, lift */
         struct {
             uint64_t id;
             uint32_t version;        /* the one that the new definition was made from */
@@ -255,6 +270,7 @@ struct command {
             struct str target;
         } breaker;
         struct alert_mark alert;
+        struct silence_wish silence_wish;
         struct team_wish team;
         struct {
             enum operation_kind kind;
@@ -309,6 +325,8 @@ struct command {
             };
             uint64_t operation_id;
             uint32_t calendar_version;
+            struct alert_rec alert;     /* as it is now */
+            struct silence_rec silence; /* as it is, or was */
             struct stats_view stats;
             struct {
                 const struct waits *waits;

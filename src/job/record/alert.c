@@ -1,40 +1,36 @@
 #include "job/record/alert.h"
 
-#include <assert.h>
+const struct words alert_kind_words =
+    WORDS([ALERT_JOB_FAILED] = "job_failed", [ALERT_WORKER_LOST] = "worker_lost",
+          [ALERT_BREAKER_OPEN] = "breaker_open", [ALERT_DEAD_LETTERS] = "dead_letters",
+          [ALERT_QUEUE_OLD] = "queue_old", [ALERT_QUEUE_DEPTH] = "queue_depth",
+          [ALERT_FAILURE_RATE] = "failure_rate", [ALERT_SLA_WARNING] = "sla_warning",
+          [ALERT_SLA_VIOLATED] = "sla_violated", [ALERT_START_LATE] = "start_late",
+          [ALERT_SLOW] = "slow", [ALERT_TURNS_LOST] = "turns_lost", [ALERT_CLOCK] = "clock");
+const struct words alert_level_words =
+    WORDS([ALERT_WARNING] = "warning", [ALERT_CRITICAL] = "critical");
+const struct words alert_state_words =
+    WORDS([ALERT_KEPT] = "kept", [ALERT_PENDING] = "pending", [ALERT_SENT] = "sent",
+          [ALERT_GIVEN_UP] = "given_up", [ALERT_SILENCED] = "silenced");
 
 struct str alert_kind_name(enum alert_kind kind)
 {
-    static const struct str names[ALERT_KINDS] = {
-        [ALERT_JOB_FAILED] = STR_INIT("job_failed"),
-        [ALERT_WORKER_LOST] = STR_INIT("worker_lost"),
-        [ALERT_BREAKER_OPEN] = STR_INIT("breaker_open"),
-        [ALERT_DEAD_LETTERS] = STR_INIT("dead_letters"),
-        [ALERT_QUEUE_OLD] = STR_INIT("queue_old"),
-        [ALERT_QUEUE_DEPTH] = STR_INIT("queue_depth"),
-        [ALERT_FAILURE_RATE] = STR_INIT("failure_rate"),
-        [ALERT_SLA_WARNING] = STR_INIT("sla_warning"),
-        [ALERT_SLA_VIOLATED] = STR_INIT("sla_violated"),
-        [ALERT_START_LATE] = STR_INIT("start_late"),
-        [ALERT_SLOW] = STR_INIT("slow"),
-        [ALERT_TURNS_LOST] = STR_INIT("turns_lost"),
-        [ALERT_CLOCK] = STR_INIT("clock"),
-    };
-    assert(kind > ALERT_NONE && kind < ALERT_KINDS);
-    return names[kind];
+    return words_name(&alert_kind_words, kind);
 }
 
 struct str alert_level_name(enum alert_level level)
 {
-    return level == ALERT_CRITICAL ? STR("critical") : STR("warning");
+    return words_name(&alert_level_words, level);
 }
 
 struct str alert_state_name(enum alert_state state)
 {
-    static const struct str names[ALERT_STATES] = {
-        [ALERT_KEPT] = STR_INIT("kept"),
-        [ALERT_PENDING] = STR_INIT("pending"),
-        [ALERT_SENT] = STR_INIT("sent"),
-        [ALERT_GIVEN_UP] = STR_INIT("given_up"),
-    };
-    return names[state];
+    return words_name(&alert_state_words, state);
+}
+
+bool alert_key_fits(struct str pattern, struct str key)
+{
+    if (pattern.len > 0 && pattern.ptr[pattern.len - 1] == '*')
+        return str_starts(key, str_head(pattern, pattern.len - 1));
+    return str_eq(pattern, key);
 }

@@ -3,9 +3,15 @@
  * The engine raises alerts (engine/core/alerts.c) as records of the very turn that gave rise to
  * them, so a crash can neither lose one nor make two of it. Those with the same key are told once
  * within a quiet time, and the next one says how many there were meanwhile. The alert_sender
- * (server/alert/alert_sender.h) sends them on. */
+ * (server/alert/alert_sender.h) sends them on, but for those that were raised under a silence,
+ * which are kept and never sent.
+ *
+ * An alert does not end; it is news. A person acknowledges one to say that it is being looked at,
+ * which also ends further tries to send it. A *silence* keeps alerts of some keys from being sent
+ * for a while (engine/core/silences.h). */
 #pragma once
 #include "base/str.h"
+#include "base/words.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +46,7 @@ enum alert_state {
     ALERT_PENDING,
     ALERT_SENT,
     ALERT_GIVEN_UP, /* no webhook took it for too long */
+    ALERT_SILENCED, /* raised under a silence: to be read; never to be delivered */
     ALERT_STATES
 };
 
@@ -54,7 +61,11 @@ struct alert_rec {
     struct str queue; /* what it is about; empty or 0 where it is not */
     uint64_t job_id;
     uint64_t exec_id;
-    uint64_t repeats; /* of the same key, since the one before, that were not told */
+    uint64_t repeats;     /* of the same key, since the one before, that were not told */
+    uint64_t silenced_by; /* the silence under which it was raised; 0: none */
+    int64_t acked_ms;     /* 0: nobody has acknowledged it */
+    struct str acked_by;
+    struct str ack_note; /* may be empty */
 };
 
 /* How far an alert has come. */
@@ -62,6 +73,31 @@ struct alert_mark {
     uint64_t id;
     enum alert_state state;
 };
+
+/* That a person has seen one; the first to say so counts. */
+struct alert_ack {
+    uint64_t id;
+    int64_t at_ms;
+    struct str by;
+    struct str note; /* may be empty */
+};
+
+/* Alerts whose key fits are kept and not sent while it holds: until until_ms, without that. */
+struct silence_rec {
+    uint64_t id;
+    struct str key; /* a pattern: see alert_key_fits */
+    int64_t until_ms;
+    struct str reason; /* may be empty */
+    struct str actor;  /* who made it, … */
+    int64_t created_ms;
+};
+
+enum {
+    SILENCE_KEY_BYTES_MAX = 600,
+    SILENCE_REASON_BYTES_MAX = 1000,
+    ALERT_NOTE_BYTES_MAX = 1000,
+};
+#define SILENCE_MAX_MS (INT64_C(365) * 86400000) /* from now on; what is to stay is a setting */
 
 /* When to raise one. A zero switches a rule off. */
 struct alert_rules {
@@ -88,3 +124,14 @@ struct alert_rules {
 struct str alert_kind_name(enum alert_kind kind);
 struct str alert_level_name(enum alert_level level);
 struct str alert_state_name(enum alert_state state);
+/* The names, by number, for reading them. */
+extern const struct words alert_kind_words;
+extern const struct words alert_level_words;
+extern const struct words alert_state_words;
+/* A pattern is a whole key, or the beginning of keys with `*` behind it; `*` alone fits all. */
+bool alert_key_fits(struct str pattern, struct str key);
+/* Whether the silence holds at that moment. */
+static inline bool silence_holds(const struct silence_rec *silence, int64_t now_ms)
+{
+    return now_ms < silence->until_ms;
+}

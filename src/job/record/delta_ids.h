@@ -13,7 +13,8 @@
     T(alert, alerts, id, at_ms)                                                                    \
     T(rejected, rejected, id, at_ms)                                                               \
     I(worker, workers, worker.id)                                                                  \
-    I(operation, operations, operation.id)
+    I(operation, operations, operation.id)                                                         \
+    I(silence, silences, silence.id)
 
 struct ids {
     uint64_t newest;

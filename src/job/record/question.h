@@ -35,6 +35,7 @@ enum question_kind {
     ASK_LEFT_MAIL, /* the same of rows with these ids, as far as they are there */
     ASK_OLD_ALERTS,  /* alerts with ids above after_id, raised before until_ms, smallest ids first;
                       * at most limit */
+    ASK_ALERT,       /* one alert */
     ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end,
                       * bucket); at most limit */
     ASK_QUEUE,       /* the numbers of a queue in all partitions, those that are not zero */
@@ -68,7 +69,7 @@ struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
     int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
-    uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER;
+    uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER, ASK_ALERT;
                          * ASK_ATTEMPT: the execution; ASK_MET: the dependant */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
@@ -119,7 +120,8 @@ struct question {
         size_t mail_count;
         const struct old_alert *old_alerts;
         size_t old_alert_count;
-        const struct tally *tallies; /* without their numbers */
+        const struct alert_rec *alert; /* ASK_ALERT: NULL when there is none */
+        const struct tally *tallies;   /* without their numbers */
         size_t tally_count;
         const struct sketch *pace;      /* ASK_PACE: of the durations */
         const struct counter *counters; /* ASK_QUEUE */

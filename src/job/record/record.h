@@ -286,6 +286,11 @@ struct calendar_change {
     struct calendar_rec calendar;
 };
 
+struct silence_change {
+    bool forget; /* only the id counts; it may be gone already */
+    struct silence_rec silence;
+};
+
 /* That a job goes by a calendar, kept while the job is not over: a calendar is deleted only when no
  * job does (ASK_CALENDAR). A use of a calendar that is not there does not fit: on another server it
  * may have been deleted since the job was accepted here. */
@@ -365,7 +370,8 @@ struct queue_gone {
     P(breaker, breakers, struct breaker_rec, true)                                                 \
     P(calendar, calendars, struct calendar_change, true)                                           \
     /* in this order */                                                                            \
-    P(calendar_use, calendar_uses, struct calendar_use, true)
+    P(calendar_use, calendar_uses, struct calendar_use, true)                                      \
+    P(silence, silences, struct silence_change, true)
 
 #define DELTA_MAIL(P)                                                                              \
     /* ids of rows that this turn acted upon: deleted. RC_CONFLICT when one is not there */        \
@@ -384,6 +390,8 @@ struct queue_gone {
     P(alert, alerts, struct alert_rec, true)                                                       \
     /* of alerts that are there; others are passed over */                                         \
     P(alert_mark, alert_marks, struct alert_mark, true)                                            \
+    /* the same */                                                                                 \
+    P(alert_ack, alert_acks, struct alert_ack, true)                                               \
     /* these two: numbers to add */                                                                \
     P(counter, counters, struct counter, false)                                                    \
     P(tally, tallies, struct tally, false)
@@ -458,7 +466,7 @@ static inline bool delta_has_settings(const struct delta *d)
         if (d->workers[i].cordon)
             return true;
     }
-    return d->queue_count + d->team_count + d->calendar_count > 0;
+    return d->queue_count + d->team_count + d->calendar_count + d->silence_count > 0;
 }
 
 /* The cost of keeping turns, counted since the store was opened. */

@@ -63,7 +63,19 @@
     F(T, queue,       queue,         BIRTH,    F_TEXT)                                \
     F(T, job_id,      job_id,        BIRTH,    F_U64)                                 \
     F(T, exec_id,     exec_id,       BIRTH,    F_U64)                                 \
-    F(T, repeats,     repeats,       BIRTH,    F_U64)
+    F(T, repeats,     repeats,       BIRTH,    F_U64)                                 \
+    F(T, silenced_by, silenced_by,   BIRTH,    F_U64)                                 \
+    F(T, acked_ms,    acked_ms,      EDIT,     F_MS)                                  \
+    F(T, acked_by,    acked_by,      EDIT,     F_TEXT)                                \
+    F(T, ack_note,    ack_note,      EDIT,     F_TEXT)
+
+#define SILENCE_FIELDS(F, T)                                                          \
+    F(T, id,          id,            KEY,      F_ID)                                  \
+    F(T, key,         key,           BIRTH,    F_TEXT)                                \
+    F(T, until_ms,    until_ms,      BIRTH,    F_MS)                                  \
+    F(T, reason,      reason,        BIRTH,    F_TEXT)                                \
+    F(T, actor,       actor,         BIRTH,    F_TEXT)                                \
+    F(T, created_ms,  created_ms,    BIRTH,    F_MS)
 
 #define BREAKER_FIELDS(F, T)                                                          \
     F(T, target,      target,        KEY,      F_TEXT)                                \
@@ -281,6 +293,7 @@ extern const struct fields team_fields;
 extern const struct fields rate_fields;
 extern const struct fields worker_fields;
 extern const struct fields alert_fields;
+extern const struct fields silence_fields;
 extern const struct fields breaker_fields;
 extern const struct fields calendar_fields;
 extern const struct fields sla_event_fields;

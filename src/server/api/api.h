@@ -13,7 +13,8 @@ request_step api_execution, api_execution_cancel, api_retry, api_job_trigger,
 request_step api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint; /* api_checkpoints.c */
-request_step api_alerts, api_rejected, api_jobs, api_executions,
+request_step api_alerts, api_alert_ack, api_silences, api_silence, api_silence_create,
+    api_silence_delete, api_rejected, api_jobs, api_executions,
     api_job_executions;                                  /* api_lists.c */
 request_step api_schedule_forecast;                      /* api_forecast.c */
 request_step api_job_slots;                              /* api_slots.c */
@@ -26,7 +27,7 @@ request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
     api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
     api_successes, api_success_rates;         /* api_reports.c */
-request_step api_breakers, api_breaker_reset; /* api_breakers.c */
+request_step api_breakers, api_breaker_reset; /* api_queues.c */
 request_step api_letters, api_letter_groups, api_letter, api_letter_discard, api_letters_retry,
     api_letters_discard; /* api_letters.c */
 request_step api_job_actions, api_execution_actions, api_operations, api_operation,

@@ -25,6 +25,8 @@ struct list_kind {
     const char *const *params;
     enum counter_kind counter;
     const struct shown_members *members; /* NULL: `fields` is not a parameter */
+    /* The filter of alerts, into r->list; NULL: that of jobs and executions. */
+    void (*read)(struct request *r, struct field_errors *errors);
     /* Reads the page and prints its items; *ret_next is 0 behind the last one. */
     enum rc (*print)(struct request *r, struct reader *reader, struct json_writer *w,
                      uint64_t *ret_next);
@@ -62,11 +64,27 @@ static void read_filter(struct request *r, const struct list_kind *kind,
         field_error(errors, r->arena, name, "%s", err.text);
 }
 
+static void read_alert_filter(struct request *r, struct field_errors *errors)
+{
+    struct str rest = r->http->query;
+    struct str name;
+    struct str value;
+    struct err err;
+    while (request_next_param(r, &rest, &name, &value)) {
+        if (alert_filter_set(&r->list.alerts, name, value, r->arena, &err) == RC_INVALID)
+            field_error(errors, r->arena, name, "%s", err.text);
+    }
+    if (errors->count == 0 && alert_filter_check(&r->list.alerts, &name, &err) != RC_OK)
+        field_error(errors, r->arena, name, "%s", err.text);
+}
+
 /* A cursor is the last id and a hash of the filter it belongs to; of lists without one, also of
  * their name. */
-static uint64_t cursor_hash(const struct list_kind *kind, const struct filter *f)
+static uint64_t cursor_hash(const struct list_kind *kind, const struct list_call *list)
 {
-    uint64_t hash = filter_hash(f, filter_of(kind));
+    uint64_t hash = filter_hash(&list->filter, filter_of(kind));
+    if (kind->read != NULL)
+        hash ^= alert_filter_hash(&list->alerts);
     if (kind->members == NULL)
         hash ^= str_hash(str_c(kind->key));
     return hash >> 1; /* as every id, without the top bit */
@@ -85,9 +103,9 @@ static bool parse_cursor(struct str text, uint64_t hash, uint64_t *ret_before)
 /* Of the place, too: a cursor that was changed belongs to no list. */
 static uint64_t place_hash(const struct request *r, const struct sort_place *place)
 {
-    struct str text = arena_printf(r->arena, "%d %" PRIx64 " %" PRIx64 " %" PRId64 " %.*s",
-                                   (int)r->list.sort, cursor_hash(r->own, &r->list.filter),
-                                   place->id, place->due_ms, STR_ARG(place->name));
+    struct str text =
+        arena_printf(r->arena, "%d %" PRIx64 " %" PRIx64 " %" PRId64 " %.*s", (int)r->list.sort,
+                     cursor_hash(r->own, &r->list), place->id, place->due_ms, STR_ARG(place->name));
     return str_hash(text) >> 1;
 }
 
@@ -197,7 +215,7 @@ static bool read_cursor(struct request *r, const struct list_kind *kind, struct 
 {
     if (r->list.sort != SORT_NEWEST)
         return parse_place(r, text, &r->list.behind);
-    return parse_cursor(text, cursor_hash(kind, &r->list.filter), &r->list.page.before);
+    return parse_cursor(text, cursor_hash(kind, &r->list), &r->list.page.before);
 }
 
 static void read_page(struct request *r, const struct list_kind *kind, struct field_errors *errors)
@@ -284,7 +302,7 @@ static void put_cursor(const struct request *r, struct json_writer *w, uint64_t 
         return;
     }
     id_format(cursor, "", next);
-    id_format(cursor + ID_DIGITS, "", cursor_hash(r->own, &r->list.filter));
+    id_format(cursor + ID_DIGITS, "", cursor_hash(r->own, &r->list));
     json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
 }
 
@@ -374,7 +392,7 @@ static enum rc print_alerts(struct request *r, struct reader *reader, struct jso
                             uint64_t *ret_next)
 {
     struct alert_page page;
-    TRY(reader->ops->alerts(reader, 0, &r->list.page, r->arena, &page, &r->err));
+    TRY(store_list_alerts(reader, &r->list.alerts, &r->list.page, r->arena, &page, &r->err));
     for (size_t i = 0; i < page.count; i++)
         alert_print(w, &page.alerts[i]);
     *ret_next = page.next;
@@ -439,15 +457,18 @@ static const char *const run_params[] = {
     "cursor",         "count",          "fields",          NULL};
 
 static const char *const page_params[] = {"limit", "cursor", NULL};
+static const char *const alert_params[] = {ALERT_FILTER_PARAMS, "limit", "cursor", NULL};
 
-static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, &job_members, print_jobs};
-static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, &exec_members,
-                                     print_execs};
-static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, &exec_members,
-                                    print_execs};
-static struct list_kind alert_list = {"alerts", page_params, 0, NULL, print_alerts};
-static struct list_kind rejected_list = {"rejected", page_params, 0, NULL, print_rejected};
-static struct list_kind sla_list = {"sla_events", page_params, 0, NULL, print_sla_events};
+static struct list_kind job_list = {"jobs",       job_params, COUNTER_JOBS,
+                                    &job_members, NULL,       print_jobs};
+static struct list_kind exec_list = {"executions",  exec_params, COUNTER_EXECS,
+                                     &exec_members, NULL,        print_execs};
+static struct list_kind run_list = {"executions",  run_params, COUNTER_EXECS,
+                                    &exec_members, NULL,       print_execs};
+static struct list_kind alert_list = {"alerts", alert_params,      0,
+                                      NULL,     read_alert_filter, print_alerts};
+static struct list_kind rejected_list = {"rejected", page_params, 0, NULL, NULL, print_rejected};
+static struct list_kind sla_list = {"sla_events", page_params, 0, NULL, NULL, print_sla_events};
 
 /* Those of which each adds something. */
 static const char *const list_repeats[] = {"status", "queue", "phase", "tag", NULL};
@@ -455,10 +476,14 @@ static const char *const list_repeats[] = {"status", "queue", "phase", "tag", NU
 static void list_things(struct request *r, struct list_kind *kind)
 {
     struct field_errors errors = {0};
-    if (!request_params_repeat(r, kind->params, list_repeats))
+    const char *const *repeats = kind->read != NULL ? alert_filter_repeats : list_repeats;
+    if (!request_params_repeat(r, kind->params, repeats))
         return;
     r->own = kind;
-    read_filter(r, kind, &errors);
+    if (kind->read != NULL)
+        kind->read(r, &errors);
+    else
+        read_filter(r, kind, &errors);
     read_sort(r, &errors);
     read_page(r, kind, &errors);
     check_sort(r, &errors);

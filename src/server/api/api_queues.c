@@ -1,7 +1,11 @@
-/* api_queues.c - queues: how full they are, and what somebody decided about them. */
+/* api_queues.c - queues: how full they are, and what somebody decided about them. And targets that
+ * keep failing, whose work may go on before their rest is over. */
 #include "server/api/named_list.h"
 #include "server/cluster/gather.h"
+#include "wire/message/breaker_json.h"
 #include "wire/message/queue_json.h"
+
+enum { BREAKERS_BYTES_MAX = 16 << 20 };
 
 /* ---- all of them */
 
@@ -129,4 +133,45 @@ void api_queue_pause(struct request *r)
 void api_queue_resume(struct request *r)
 {
     run_or_not(r, false);
+}
+
+/* ---- breakers */
+
+static void answer_breakers(struct request *r)
+{
+    r->body = BUF(BREAKERS_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    json_open(&w);
+    json_key(&w, "breakers");
+    json_open_array(&w);
+    for (size_t i = 0; i < r->cmd.reply.breaker_count; i++)
+        breaker_view_print(&w, &r->cmd.reply.breakers[i]);
+    json_close_array(&w);
+    json_close(&w);
+    request_answer_body(r, 200);
+}
+
+void api_breakers(struct request *r)
+{
+    if (request_no_params(r))
+        request_to_turn(r, answer_breakers);
+}
+
+static void answer_reset(struct request *r)
+{
+    struct json_writer w = request_writer(r);
+    breaker_view_print(&w, r->cmd.reply.breakers);
+    request_answer_body(r, 200);
+}
+
+void api_breaker_reset(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    if (!request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    if (breaker_target_parse(&doc, r->arena, &r->cmd.breaker.target, &errors) != RC_OK)
+        request_fail_fields(r, &errors);
+    else
+        request_to_turn(r, answer_reset);
 }

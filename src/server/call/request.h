@@ -6,6 +6,7 @@
 #pragma once
 #include "base/id.h"
 #include "job/command/command.h"
+#include "job/record/alert_filter.h"
 #include "loop/mailbox.h"
 #include "server/call/context.h"
 #include "wire/http/http.h"
@@ -44,6 +45,7 @@ enum { REQUEST_ID_MAX = 24 };
 /* The page of a list that is asked for: its parameters, and how many entries there are in all. */
 struct list_call {
     struct filter filter;
+    struct alert_filter alerts; /* of alerts, instead of that */
     struct page page;
     enum job_sort sort;       /* of jobs; other than the newest first, … */
     struct sort_place behind; /* … this instead of page.before */

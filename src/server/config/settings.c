@@ -131,6 +131,8 @@ const struct setting settings_all[] = {
         "alert when something has not started when it should have"),
     ENGINE_TIME("alert_quiet_ms", alerts.quiet_ms, SECOND, 30 * DAY,
         "the same thing is told once within this"),
+    ENGINE_NUMBER("silences_max", silences_max, 1, 1000,
+        "silences of alerts at a time; one more is refused"),
     ENGINE_TIME("alert_queue_age_ms", alerts.queue_age_ms, 0, 365 * DAY,
         "alert when something waits for this long; 0: never"),
     ENGINE_NUMBER("alert_depth_warning", alerts.depth_warning, 0, 1000000000,

@@ -124,6 +124,7 @@ LOADER(waiter, struct waiter_rec)
 LOADER(dependency, struct dependency_rec)
 LOADER(clock, struct clock_rec)
 LOADER(operation, struct operation_rec)
+LOADER(silence, struct silence_rec)
 
 static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
 {
@@ -152,6 +153,7 @@ static struct load_sink sink_of(struct turn *t)
         .clock = load_clock,
         .operation = load_operation,
         .calendar = load_calendar,
+        .silence = load_silence,
         .arg = t,
     };
 }

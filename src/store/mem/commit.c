@@ -264,6 +264,23 @@ static void apply_alert_mark(const struct applying *a, const struct alert_mark *
         alert->state = mark->state;
 }
 
+static void apply_alert_ack(const struct applying *a, const struct alert_ack *ack)
+{
+    const struct alert_rec acked = {
+        .acked_ms = ack->at_ms, .acked_by = ack->by, .ack_note = ack->note};
+    struct alert_rec *alert = map_get(&a->m->alerts, ack->id);
+    if (alert != NULL)
+        kept_record_take(&alert_fields, FIELD_EDIT, alert, &acked);
+}
+
+static void apply_silence(const struct applying *a, const struct silence_change *change)
+{
+    struct map *silences = &a->m->silences;
+    kept_silence_free(map_remove(silences, change->silence.id));
+    if (!change->forget)
+        map_put(silences, change->silence.id, kept_silence(&change->silence));
+}
+
 /* Each server sees its own calls: the row is that of its lowest partition, which may have been
  * another when the row was put. */
 static void apply_breaker(const struct applying *a, const struct breaker_rec *breaker)

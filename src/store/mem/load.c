@@ -105,6 +105,11 @@ enum rc mem_settings(struct store *store, const struct load_sink *sink, struct e
         if (m->calendars.slots[i].value != NULL)
             TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));
     }
+    MAP_EACH(&m->silences, slot)
+    {
+        if (sink->silence != NULL)
+            TRY(sink->silence(sink->arg, slot->value, err));
+    }
     return RC_OK;
 }
 

@@ -94,6 +94,7 @@ struct mem_store {
                                              * target -> struct breaker_rec, owned */
     struct map sla_events;              /* id -> struct sla_event_rec, owned */
     struct map alerts;                  /* id -> struct alert_rec, owned */
+    struct map silences;                /* id -> struct silence_rec, owned */
     struct strmap teams;                /* name -> struct team_rec, owned */
     struct strmap tallies;              /* tally_name -> struct tally, owned */
     struct strmap rates;                /* key -> struct rate_rec, owned */

@@ -40,6 +40,9 @@ static void free_rows(struct mem_store *m)
     MAP_EACH(&m->alerts, slot)
     kept_alert_free(slot->value);
     map_free(&m->alerts);
+    MAP_EACH(&m->silences, slot)
+    kept_silence_free(slot->value);
+    map_free(&m->silences);
     for (size_t i = 0; i < PARTITIONS_MAX; i++) {
         for (size_t j = 0; j < m->breakers[i].cap; j++)
             kept_breaker_free(m->breakers[i].slots[j].value);

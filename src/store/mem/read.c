@@ -352,6 +352,33 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
     return RC_OK;
 }
 
+static int silence_by_id(const void *a, const void *b)
+{
+    uint64_t left = ((const struct silence_rec *)a)->id;
+    uint64_t right = ((const struct silence_rec *)b)->id;
+    return left < right ? -1 : left > right;
+}
+
+static enum rc read_silences(struct reader *reader, struct arena *arena,
+                             struct silence_rec **ret_silences, size_t *ret_count, struct err *err)
+{
+    struct mem_store *m = mem_reader_store(reader);
+    size_t count = 0;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct silence_rec *found = ARENA_ARRAY(arena, struct silence_rec, m->silences.len + 1);
+    MAP_EACH(&m->silences, slot)
+    {
+        found[count] = *(const struct silence_rec *)slot->value;
+        fields_copy(&silence_fields, &found[count++], arena);
+    }
+    pthread_mutex_unlock(&m->lock);
+    qsort(found, count, sizeof *found, silence_by_id);
+    *ret_silences = found;
+    *ret_count = count;
+    return RC_OK;
+}
+
 /* ---- reports */
 
 static bool in_hours(const struct tally *row, enum tally_scope scope, int64_t from_hour,
@@ -569,6 +596,7 @@ static const struct reader_ops ops = {
     .newest_attempts = mem_read_newest_attempts,
     .runs = store_read_runs,
     .alerts = list_alerts,
+    .silences = read_silences,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
     .counters = read_counters,

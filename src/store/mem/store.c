@@ -371,6 +371,17 @@ static void answer_worker(struct mem_store *m, struct arena *arena, struct quest
     q->answer.worker = worker;
 }
 
+static void answer_alert(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct alert_rec *kept = map_get(&m->alerts, q->id);
+    if (kept == NULL)
+        return;
+    struct alert_rec *alert = ARENA_NEW(arena, struct alert_rec);
+    *alert = *kept;
+    fields_copy(&alert_fields, alert, arena);
+    q->answer.alert = alert;
+}
+
 static enum rc answer(struct mem_handle *h, const struct partition_set *owned, struct arena *arena,
                       struct question *q, struct err *err)
 {
@@ -394,6 +405,7 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_OLD: mem_answer_old(m, owned, arena, q); break;
     case ASK_CALENDAR: answer_calendar(m, arena, q); break;
     case ASK_WORKER: answer_worker(m, arena, q); break;
+    case ASK_ALERT: answer_alert(m, arena, q); break;
     case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
     case ASK_LEFT_MAIL: mem_answer_left_mail(m, owned, arena, q); break;
     case ASK_OLD_ALERTS: mem_answer_old_alerts(m, owned, arena, q); break;

@@ -61,6 +61,7 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
         return;
     case ASK_TRAIL: a->other = use_id(pg, Q_FIND_TRAIL, q->id); return;
     case ASK_WORKER: a->other = use_id(pg, Q_FIND_WORKER, q->id); return;
+    case ASK_ALERT: a->other = use_id(pg, Q_FIND_ALERT, q->id); return;
     case ASK_MET: a->other = use_id(pg, Q_FIND_MET, q->id); return;
     case ASK_CALENDAR:
         pg_text(pg_call(pg, Q_LOCK_CALENDAR), q->name);
@@ -184,6 +185,16 @@ static void read_worker(const struct pg_call *use, struct arena *arena, struct q
         q->answer.worker = worker;
 }
 
+static void read_alert(const struct pg_call *use, struct arena *arena, struct question *q)
+{
+    struct alert_rec *alert = ARENA_NEW(arena, struct alert_rec);
+    if (pg_rows(use) == 0)
+        return;
+    struct row row = pg_row(use, 0, arena);
+    if (row_alert(&row, alert))
+        q->answer.alert = alert;
+}
+
 static void read_ids(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     uint64_t *ids = ARENA_ARRAY(arena, uint64_t, pg_rows(use));
@@ -238,6 +249,7 @@ static void read_answer(struct postgres_store *s, const struct asked *a, struct 
     case ASK_ATTEMPT: read_attempt(a->other, arena, q); return;
     case ASK_TRAIL: read_trail(a->other, arena, q); return;
     case ASK_WORKER: read_worker(a->other, arena, q); return;
+    case ASK_ALERT: read_alert(a->other, arena, q); return;
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
     case ASK_PACE: read_pace(a->other, arena, q); return;
     case ASK_QUEUE: read_counters(a->other, arena, q); return;

@@ -208,6 +208,21 @@ static void keep_alert_mark(struct pg *pg, const struct alert_mark *mark)
     pg_u64(use, mark->id);
 }
 
+static void keep_alert_ack(struct pg *pg, const struct alert_ack *ack)
+{
+    struct pg_call *use = pg_call(pg, Q_ACK_ALERT);
+    pg_i64(use, ack->at_ms);
+    pg_text(use, ack->by);
+    pg_text(use, ack->note);
+    pg_u64(use, ack->id);
+}
+
+static void keep_silence(struct pg *pg, const struct silence_change *change)
+{
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_SILENCE : Q_PUT_SILENCE);
+    pg_record(use, &silence_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->silence);
+}
+
 static void keep_sla_event(struct pg *pg, const struct sla_event_rec *event)
 {
     pg_record(pg_call(pg, Q_INSERT_SLA_EVENT), &sla_event_fields, FIELD_ANY, event);
@@ -274,9 +289,11 @@ ONE_BY_ONE(team, teams)
 ONE_BY_ONE(rate, rates)
 ONE_BY_ONE(calendar, calendars)
 ONE_BY_ONE(calendar_use, calendar_uses)
+ONE_BY_ONE(silence, silences)
 ONE_BY_ONE(sla_event, sla_events)
 ONE_BY_ONE(alert, alerts)
 ONE_BY_ONE(alert_mark, alert_marks)
+ONE_BY_ONE(alert_ack, alert_acks)
 
 /* ---- sums */
 

@@ -27,8 +27,8 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
     TRY(load_all(pg, Q_LOAD_QUEUES, NULL, sink->queue != NULL, row_load_queue, sink, err));
     TRY(load_all(pg, Q_LOAD_TEAMS, NULL, sink->team != NULL, row_load_team, sink, err));
     TRY(load_all(pg, Q_LOAD_CORDONED, NULL, sink->cordon != NULL, row_load_cordon, sink, err));
-    return load_all(pg, Q_LOAD_CALENDARS, NULL, sink->calendar != NULL, row_load_calendar, sink,
-                    err);
+    TRY(load_all(pg, Q_LOAD_CALENDARS, NULL, sink->calendar != NULL, row_load_calendar, sink, err));
+    return load_all(pg, Q_LOAD_SILENCES, NULL, sink->silence != NULL, row_load_silence, sink, err);
 }
 
 /* Not from one snapshot, and it need not be: rows of our partitions are changed by us alone. */

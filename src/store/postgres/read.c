@@ -168,6 +168,24 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
+static enum rc read_silences(struct reader *reader, struct arena *arena,
+                             struct silence_rec **ret_silences, size_t *ret_count, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_READ_SILENCES);
+    VEC(struct silence_rec) found = {0};
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct silence_rec silence;
+        struct row row = pg_row(use, i, arena);
+        if (row_silence(&row, &silence))
+            *VEC_PUSH(arena, &found) = silence;
+    }
+    *ret_silences = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
 /* ---- sums */
 
 static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
@@ -445,6 +463,7 @@ static const struct reader_ops ops = {
     .newest_attempts = read_newest_attempts,
     .runs = read_runs,
     .alerts = postgres_list_alerts,
+    .silences = read_silences,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
     .counters = read_counters,

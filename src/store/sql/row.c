@@ -60,6 +60,11 @@ bool row_rate(struct row *row, struct rate_rec *rate)
     return row_record(row, &rate_fields, rate);
 }
 
+bool row_silence(struct row *row, struct silence_rec *silence)
+{
+    return row_record(row, &silence_fields, silence);
+}
+
 bool row_alert(struct row *row, struct alert_rec *alert)
 {
     return row_record(row, &alert_fields, alert);

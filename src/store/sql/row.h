@@ -32,6 +32,7 @@ bool row_rate(struct row *row, struct rate_rec *rate);
 /* end, bucket, count and sum_ms of rows that were added up. */
 bool row_tally(struct row *row, struct tally *tally);
 bool row_tally_key(struct row *row, struct tally_key *key);
+bool row_silence(struct row *row, struct silence_rec *silence);
 bool row_alert(struct row *row, struct alert_rec *alert);
 bool row_sla_event(struct row *row, struct sla_event_rec *event);
 bool row_breaker(struct row *row, struct breaker_rec *breaker);

@@ -56,6 +56,12 @@ enum rc row_load_calendar(struct row *row, const struct load_sink *sink, struct 
     return row_calendar(row, &calendar) ? sink->calendar(sink->arg, &calendar, err) : RC_OK;
 }
 
+enum rc row_load_silence(struct row *row, const struct load_sink *sink, struct err *err)
+{
+    struct silence_rec silence;
+    return row_silence(row, &silence) ? sink->silence(sink->arg, &silence, err) : RC_OK;
+}
+
 enum rc row_load_operation(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct operation_rec operation;

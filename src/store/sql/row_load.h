@@ -16,6 +16,7 @@ row_load row_load_rate;
 row_load row_load_breaker;
 row_load row_load_clock;
 row_load row_load_calendar;
+row_load row_load_silence;
 row_load row_load_operation;
 row_load row_load_dependency;
 row_load row_load_permit;

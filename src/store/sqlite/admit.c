@@ -322,6 +322,22 @@ static enum rc find_worker(struct sqlite_store *s, struct arena *arena, struct q
     return RC_OK;
 }
 
+static enum rc find_alert(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_ALERT);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = stmt_row(&stmt, arena);
+    struct alert_rec *alert = ARENA_NEW(arena, struct alert_rec);
+    if (row_alert(&row, alert))
+        q->answer.alert = alert;
+    return RC_OK;
+}
+
 static enum rc find_pace(struct sqlite_store *s, struct arena *arena, struct question *q,
                          struct err *err)
 {
@@ -365,6 +381,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     case ASK_WORKER: return find_worker(s, arena, q, err);
+    case ASK_ALERT: return find_alert(s, arena, q, err);
     case ASK_INBOX: return sqlite_find_inbox(s, arena, q, err);
     case ASK_LEFT_MAIL: return sqlite_find_left_mail(s, arena, q, err);
     case ASK_OLD_ALERTS: return sqlite_find_old_alerts(s, arena, q, err);

@@ -171,6 +171,23 @@ static enum rc keep_alert_mark(struct db *db, const struct alert_mark *mark, str
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_alert_ack(struct db *db, const struct alert_ack *ack, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_ACK_ALERT);
+    stmt_i64(&stmt, ack->at_ms);
+    stmt_text(&stmt, ack->by);
+    stmt_text(&stmt, ack->note);
+    stmt_u64(&stmt, ack->id);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_silence(struct db *db, const struct silence_change *change, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_SILENCE : SQL_PUT_SILENCE);
+    stmt_record(&stmt, &silence_fields, change->forget ? FIELD_KEY : FIELD_ANY, &change->silence);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_sla_event(struct db *db, const struct sla_event_rec *event, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_INSERT_SLA_EVENT);

@@ -58,7 +58,8 @@ enum rc sqlite_settings(struct store *store, const struct load_sink *sink, struc
     TRY(load_all(db, SQL_LOAD_QUEUES, sink->queue != NULL, row_load_queue, sink, err));
     TRY(load_all(db, SQL_LOAD_TEAMS, sink->team != NULL, row_load_team, sink, err));
     TRY(load_all(db, SQL_LOAD_CORDONED, sink->cordon != NULL, row_load_cordon, sink, err));
-    return load_all(db, SQL_LOAD_CALENDARS, sink->calendar != NULL, row_load_calendar, sink, err);
+    TRY(load_all(db, SQL_LOAD_CALENDARS, sink->calendar != NULL, row_load_calendar, sink, err));
+    return load_all(db, SQL_LOAD_SILENCES, sink->silence != NULL, row_load_silence, sink, err);
 }
 
 enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t until_ms,

@@ -305,6 +305,26 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
+static enum rc read_silences(struct reader *reader, struct arena *arena,
+                             struct silence_rec **ret_silences, size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_SILENCES);
+    VEC(struct silence_rec) found = {0};
+    for (;;) {
+        bool more;
+        struct silence_rec silence;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = stmt_row(&stmt, arena);
+        if (row_silence(&row, &silence))
+            *VEC_PUSH(arena, &found) = silence;
+    }
+    *ret_silences = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
 /* ---- what people write in place of an id */
 
 static enum rc find_named(struct reader *reader, struct str name, uint64_t *ret_id, struct err *err)
@@ -396,6 +416,7 @@ static const struct reader_ops ops = {
     .newest_attempts = sqlite_read_newest_attempts,
     .runs = store_read_runs,
     .alerts = list_alerts,
+    .silences = read_silences,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
     .counters = read_counters,

@@ -1,5 +1,6 @@
 #include "wire/message/alert_json.h"
 #include "base/id.h"
+#include "wire/json/fields.h"
 
 static void print_about(struct json_writer *w, const struct alert_rec *alert)
 {
@@ -27,6 +28,13 @@ void alert_print(struct json_writer *w, const struct alert_rec *alert)
     json_open(w);
     print_body(w, alert);
     json_put_str(w, "state", alert_state_name(alert->state));
+    if (alert->silenced_by != 0)
+        json_put_id(w, "silenced_by", ID_SILENCE, alert->silenced_by);
+    else
+        json_put_null(w, "silenced_by");
+    json_put_when(w, "acknowledged_at", alert->acked_ms);
+    json_put_text(w, "acknowledged_by", alert->acked_by);
+    json_put_text(w, "note", alert->ack_note);
     json_close(w);
 }
 
@@ -43,4 +51,57 @@ void alert_message_print(struct json_writer *w, const struct alert_rec *alert)
     print_body(w, alert);
     json_close(w);
     json_close(w);
+}
+
+/* ---- acknowledging, and silences */
+
+void silence_print(struct json_writer *w, const struct silence_rec *silence)
+{
+    json_open(w);
+    json_put_id(w, "silence_id", ID_SILENCE, silence->id);
+    json_put_str(w, "key", silence->key);
+    json_put_when(w, "until", silence->until_ms);
+    json_put_text(w, "reason", silence->reason);
+    json_put_str(w, "actor", silence->actor);
+    json_put_when(w, "created_at", silence->created_ms);
+    json_close(w);
+}
+
+enum rc alert_ack_parse(const struct json *doc, struct arena *arena, struct str *ret_note,
+                        struct field_errors *errors)
+{
+    struct ack_wish {
+        struct str note;
+    } wish = {0};
+    static const struct field table[] = {
+        {FIELD("note", struct ack_wish, note), .kind = FIELD_LINE, .max = ALERT_NOTE_BYTES_MAX},
+    };
+    const struct fields f = {.arena = arena, .errors = errors};
+    fields_read(&f, NULL, doc, table, COUNT_OF(table), &wish);
+    *ret_note = wish.note;
+    return errors->count == 0 ? RC_OK : RC_INVALID;
+}
+
+enum rc silence_parse(const struct json *doc, struct arena *arena, struct silence_wish *ret_wish,
+                      struct field_errors *errors)
+{
+    enum { KEY, UNTIL, FOR, REASON };
+    static const struct field table[] = {
+        [KEY] = {FIELD("key", struct silence_wish, key), .kind = FIELD_LINE, .required = true,
+                 .min = 1, .max = SILENCE_KEY_BYTES_MAX},
+        [UNTIL] = {FIELD("until", struct silence_wish, until_ms), .kind = FIELD_WHEN, .min = 1},
+        [FOR] = {FIELD("for", struct silence_wish, for_ms), .kind = FIELD_DURATION, .min = 1,
+                 .max = SILENCE_MAX_MS},
+        [REASON] = {FIELD("reason", struct silence_wish, reason), .kind = FIELD_LINE,
+                    .max = SILENCE_REASON_BYTES_MAX},
+    };
+    const struct fields f = {.arena = arena, .errors = errors};
+    const struct field_place until = {.key = STR("until")};
+    *ret_wish = (struct silence_wish){0};
+    uint64_t seen = fields_read(&f, NULL, doc, table, COUNT_OF(table), ret_wish);
+    if (fields_seen(seen, UNTIL) && fields_seen(seen, FOR))
+        fields_fail(&f, &until, "cannot be combined with for: a silence has one end");
+    else if (!fields_seen(seen, UNTIL) && !fields_seen(seen, FOR) && errors->count == 0)
+        fields_fail(&f, &until, "is missing: a time, or for: a duration such as 2h");
+    return errors->count == 0 ? RC_OK : RC_INVALID;
 }

@@ -136,6 +136,10 @@ SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id
 SELECT {worker.columns}
 FROM belfry.worker WHERE id = $1::bigint;
 
+-- name: find_alert
+SELECT {alert.columns}
+FROM belfry.alert WHERE id = $1::bigint;
+
 -- name: fetch
 SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
 

@@ -40,6 +40,10 @@ FROM belfry.worker WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) OR
 SELECT {worker.columns}
 FROM belfry.worker WHERE cordoned_ms > 0 ORDER BY id;
 
+-- name: load_silences
+SELECT {silence.columns}
+FROM belfry.alert_silence ORDER BY id;
+
 -- name: load_calendars
 SELECT {calendar.columns}
 FROM belfry.calendar ORDER BY name;

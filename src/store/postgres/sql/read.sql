@@ -40,6 +40,10 @@ WHERE upstream = $1 ORDER BY dependant LIMIT $2;
 SELECT {calendar.columns}
 FROM belfry.calendar WHERE name = $1;
 
+-- name: read_silences
+SELECT {silence.columns}
+FROM belfry.alert_silence ORDER BY id;
+
 -- name: read_calendars
 SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM belfry.calendar
 ORDER BY name;

@@ -25,7 +25,7 @@ ON CONFLICT (name) DO UPDATE
 SET {team.set};
 
 -- name: raise_settings
--- In the commit that changes a queue, a team, a calendar or a key.
+-- In the commit that changes a queue, a team, a calendar, a silence or a key.
 UPDATE belfry.meta SET value = (value::bigint + 1)::text WHERE key = 'settings_version';
 
 -- name: put_rate
@@ -41,6 +41,18 @@ VALUES ({alert.values});
 
 -- name: mark_alert
 UPDATE belfry.alert SET {alert.progress.set $} WHERE id = $2::bigint;
+
+-- name: ack_alert
+UPDATE belfry.alert SET {alert.edit.set $} WHERE id = $4::bigint;
+
+-- name: put_silence
+INSERT INTO belfry.alert_silence ({silence.columns})
+VALUES ({silence.values})
+ON CONFLICT (id) DO UPDATE
+SET {silence.set};
+
+-- name: forget_silence
+DELETE FROM belfry.alert_silence WHERE id = $1::bigint;
 
 -- name: insert_sla_event
 INSERT INTO belfry.sla_event ({sla_event.columns})

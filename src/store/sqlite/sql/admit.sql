@@ -94,6 +94,10 @@ SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT
 SELECT {worker.columns}
 FROM worker WHERE id = :id;
 
+-- name: find_alert
+SELECT {alert.columns}
+FROM alert WHERE id = :id;
+
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
     coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))

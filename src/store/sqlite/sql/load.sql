@@ -35,6 +35,10 @@ FROM worker WHERE cordoned_ms > 0 ORDER BY id;
 SELECT {calendar.columns}
 FROM calendar ORDER BY name;
 
+-- name: load_silences
+SELECT {silence.columns}
+FROM alert_silence ORDER BY id;
+
 -- name: load_permits
 SELECT {permit.columns} FROM permit ORDER BY key, exec_id;
 

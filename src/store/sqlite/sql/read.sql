@@ -35,6 +35,10 @@ WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
 SELECT {calendar.columns}
 FROM calendar WHERE name = :name;
 
+-- name: read_silences
+SELECT {silence.columns}
+FROM alert_silence ORDER BY id;
+
 -- name: read_calendars
 SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM calendar ORDER BY name;
 

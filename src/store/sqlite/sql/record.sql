@@ -43,6 +43,16 @@ VALUES ({alert.values});
 -- name: mark_alert
 UPDATE alert SET {alert.progress.set :} WHERE id = :id;
 
+-- name: ack_alert
+UPDATE alert SET {alert.edit.set :} WHERE id = :id;
+
+-- name: put_silence
+REPLACE INTO alert_silence ({silence.columns})
+VALUES ({silence.values});
+
+-- name: forget_silence
+DELETE FROM alert_silence WHERE id = :id;
+
 -- name: insert_sla_event
 INSERT INTO sla_event ({sla_event.columns})
 VALUES ({sla_event.values});
