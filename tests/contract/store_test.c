@@ -1,6 +1,7 @@
 /* One suite of promises, run against every store; postgres_test.c has the one that needs a server.
  * README.md in src/store tells them in words. */
 #include "store/sqlite/temp_dir_test.h"
+#include "store/store_mem.h"
 #include "world.h"
 
 #include "base/mem.h"

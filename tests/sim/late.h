@@ -4,7 +4,7 @@
  * lie in the socket of a backend that was stopped, and arrive a while later. Then the store must not keep it. Only
  * whether it would is asked; what the commit says does not matter for that. */
 #pragma once
-#include "store/store.h"
+#include "store/store_mem.h"
 
 struct sim_store;
 

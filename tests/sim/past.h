@@ -13,6 +13,7 @@
 #pragma once
 #include "base/map.h"
 #include "model.h"
+#include "store/store_mem.h"
 
 struct call;
 struct sim_server;

@@ -2,6 +2,7 @@
 #include "base/plant.h"
 #include "coverage.h"
 #include "keeper.h"
+#include "store/store_mem.h"
 #include "world.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 #include "store.h"
 #include "store/sqlite/temp_dir_test.h"
+#include "store/store_mem.h"
 #include "world.h"
 
 #include <assert.h>

@@ -34,7 +34,7 @@ static bool has_browser(void)
     return isatty(STDOUT_FILENO) && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"));
 }
 
-/* In a child that we do not wait for, and that outlives us; whether it works is for the eye to see. */
+/* In a child that outlives us; whether it works is for the eye to see. */
 static void open_browser(const char *url)
 {
     pid_t child = fork();

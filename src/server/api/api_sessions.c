@@ -11,31 +11,19 @@
 #include "server/cluster/membership.h"
 #include "wire/json/fields.h"
 
-#include <sodium.h>
 #include <stddef.h>
 
 enum {
     KEY_BYTES_MAX = 512,
     CODE_BYTES_MAX = 64,
-    MAKER_BYTES = 4,
-    MAKER_HEX = 2 * MAKER_BYTES + 1, /* with NUL */
 };
 
 /* ---- codes */
 
-/* Stands for one start of a server. */
-static struct str maker_of(struct str start, char ret_hex[MAKER_HEX])
-{
-    unsigned char hash[crypto_generichash_BYTES];
-    crypto_generichash(hash, sizeof hash, (const unsigned char *)start.ptr, start.len, NULL, 0);
-    sodium_bin2hex(ret_hex, MAKER_HEX, hash, MAKER_BYTES);
-    return str_of(ret_hex, MAKER_HEX - 1);
-}
-
 static bool is_maker(struct str start, struct str maker)
 {
-    char hex[MAKER_HEX];
-    return str_eq(maker_of(start, hex), maker);
+    char text[MAKER_TEXT];
+    return str_eq(codes_maker(start, text), maker);
 }
 
 static struct str own_start(struct request *r)
@@ -50,7 +38,7 @@ static struct str own_start(struct request *r)
 void api_session_code(struct request *r)
 {
     char code[CODE_TEXT];
-    char maker[MAKER_HEX];
+    char maker[MAKER_TEXT];
     if (!request_no_params(r))
         return;
     if (r->session != NULL) {
@@ -59,7 +47,7 @@ void api_session_code(struct request *r)
     }
     codes_make(r->server->codes, r->who->key_id, clock_mono_us() / 1000, code);
     struct str text =
-        arena_printf(r->arena, "%s.%.*s", code, STR_ARG(maker_of(own_start(r), maker)));
+        arena_printf(r->arena, "%s.%.*s", code, STR_ARG(codes_maker(own_start(r), maker)));
     struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_str(&w, "code", text);
@@ -110,7 +98,6 @@ static void answer_session(struct request *r, uint64_t key_id)
         return;
     }
     browser_keep(r, cookie);
-    sodium_memzero(cookie, sizeof cookie);
     struct json_writer w = request_writer(r);
     json_open(&w);
     json_put_str(&w, "key", who->name);

@@ -5,9 +5,9 @@
  * which stays until the end, so looking one up needs no lock. The rights of each role stand in one
  * place: the table of routes.
  *
- * Servers of a cluster speak to each other with a key of their own, and seal the cookies of browsers
- * (cookie.h) under another one. These are made by the first of them and kept in the store as they
- * are, since all need them; they are in no file, and nobody is shown them.
+ * Servers of a cluster speak to each other with a key of their own, and seal the cookies of
+ * browsers (cookie.h) under another one. These are made by the first of them and kept in the store
+ * as they are, since all need them; they are in no file, and nobody is shown them.
  *
  * A browser that signed in by a key may do what the key may; its actor is "key:admin@web", so that
  * records tell people at a page from programs. */

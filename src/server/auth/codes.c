@@ -25,6 +25,14 @@ struct codes {
     struct code all[CODES_MAX]; /* in the order in which they were made, going round */
 };
 
+struct str codes_maker(struct str start, char ret_text[MAKER_TEXT])
+{
+    unsigned char hash[HASH_BYTES];
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)start.ptr, start.len, NULL, 0);
+    sodium_bin2hex(ret_text, MAKER_TEXT, hash, MAKER_TEXT / 2);
+    return str_of(ret_text, MAKER_TEXT - 1);
+}
+
 struct codes *codes_new(void)
 {
     struct codes *codes = MEM_NEW(struct codes);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 enum {
+    MAKER_TEXT = 9, /* with NUL */
     CODE_TEXT = 23, /* with NUL */
     CODE_LIVES_MS = 2 * 60 * 1000,
     CODES_MAX = 1000, /* not used yet; another one takes the place of the oldest */
@@ -20,6 +21,9 @@ enum code_answer {
 };
 
 struct codes;
+
+/* Stands for one start of a server, so that a code can name the one that made it. */
+struct str codes_maker(struct str start, char ret_text[MAKER_TEXT]);
 
 struct codes *codes_new(void);
 void codes_free(struct codes *codes); /* NULL is fine */

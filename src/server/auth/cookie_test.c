@@ -58,9 +58,9 @@ TEST(a_cookie_that_is_longer_or_shorter_is_none)
     size_t len = strlen(text);
     for (size_t i = 0; i < len; i++)
         assert_false(cookie_open(str_of(text, i), key, &opened));
-    strcpy(text + len, "A");
+    memcpy(text + len, "A", 2);
     assert_false(cookie_open(str_c(text), key, &opened));
-    strcpy(text + len, "AAAA");
+    memcpy(text + len, "AAAA", 5);
     assert_false(cookie_open(str_c(text), key, &opened));
     assert_false(cookie_open(STR(" "), key, &opened));
 }

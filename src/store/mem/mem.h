@@ -5,7 +5,7 @@
  * sort, and a commit checks the whole delta before it changes anything. */
 #pragma once
 #include "base/map.h"
-#include "store/store.h"
+#include "store/store_mem.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -291,6 +291,27 @@ enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct 
 enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
 
 struct mem_store *mem_reader_store(struct reader *reader);
+static inline bool mem_on_page(const struct page *page, uint64_t id)
+{
+    return page->before == 0 || id < page->before;
+}
+
+/* reports.c */
+enum rc mem_read_tally(struct reader *reader, enum tally_scope scope, struct str key,
+                       int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
+                       struct err *err);
+enum rc mem_read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                            int64_t until_hour, size_t max, struct arena *arena,
+                            struct tally_key **ret_keys, size_t *ret_count, struct err *err);
+enum rc mem_read_counters(struct reader *reader, struct arena *arena, struct counter **ret_counters,
+                          size_t *ret_count, struct err *err);
+enum rc mem_list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
+                            const struct page *page, struct arena *arena, struct sla_page *ret_page,
+                            struct err *err);
+enum rc mem_read_rejected(struct reader *reader, const struct page *page, struct arena *arena,
+                          struct rejected_page *ret_page, struct err *err);
+enum rc mem_read_about(struct reader *reader, struct arena *arena, struct store_about *ret_about,
+                       struct err *err);
 
 /* versions.c: definitions of jobs that were edited */
 void mem_keep_version(struct mem_store *m, const struct version_change *change);

@@ -153,11 +153,6 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
 
 /* ---- lists: walk everything, sort, cut */
 
-static bool on_page(const struct page *page, uint64_t id)
-{
-    return page->before == 0 || id < page->before;
-}
-
 static int job_newest_first(const void *a, const void *b)
 {
     uint64_t left = (*(const struct job_rec *const *)a)->id;
@@ -183,7 +178,7 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
     MAP_EACH(&m->jobs, slot)
     {
         const struct job_rec *job = slot->value;
-        if (on_page(page, job->id) && filter_fits(&plain, &(struct filter_facts){.job = job}))
+        if (mem_on_page(page, job->id) && filter_fits(&plain, &(struct filter_facts){.job = job}))
             found[count++] = job;
     }
     qsort(found, count, sizeof(struct job_rec *), job_newest_first);
@@ -285,7 +280,8 @@ static size_t gather_execs(struct map *from, const struct filter *filter, const 
     MAP_EACH(from, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (on_page(page, exec->id) && filter_fits(filter, &(struct filter_facts){.exec = exec}))
+        if (mem_on_page(page, exec->id) &&
+            filter_fits(filter, &(struct filter_facts){.exec = exec}))
             to[count++] = exec;
     }
     return count;
@@ -338,7 +334,7 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
     MAP_EACH(&m->alerts, slot)
     {
         struct alert_rec *alert = slot->value;
-        if (on_page(page, alert->id) && (state == 0 || alert->state == state))
+        if (mem_on_page(page, alert->id) && (state == 0 || alert->state == state))
             found[count++] = alert;
     }
     qsort(found, count, sizeof(struct alert_rec *), alert_newest_first);
@@ -379,195 +375,6 @@ static enum rc read_silences(struct reader *reader, struct arena *arena,
     return RC_OK;
 }
 
-/* ---- reports */
-
-static bool in_hours(const struct tally *row, enum tally_scope scope, int64_t from_hour,
-                     int64_t until_hour)
-{
-    return row != NULL && row->scope == scope && row->hour >= from_hour && row->hour < until_hour;
-}
-
-static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
-                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
-                          struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    (void)err;
-    *ret_sum = (struct tally_sum){0};
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->tallies.cap; i++) {
-        const struct tally *row = m->tallies.slots[i].value;
-        if (in_hours(row, scope, from_hour, until_hour) && str_eq(row->key, key))
-            tally_add(ret_sum, row);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return RC_OK;
-}
-
-static int most_failures_first(const void *a, const void *b)
-{
-    const struct tally_key *left = a;
-    const struct tally_key *right = b;
-    if (left->failed != right->failed)
-        return left->failed < right->failed ? 1 : -1;
-    return str_cmp(left->key, right->key);
-}
-
-static struct tally_key *find_key(struct tally_key *keys, size_t *count, struct str key,
-                                  struct arena *arena)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (str_eq(keys[i].key, key))
-            return &keys[i];
-    }
-    keys[*count] = (struct tally_key){.key = arena_str(arena, key)};
-    return &keys[(*count)++];
-}
-
-static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
-                               int64_t until_hour, size_t max, struct arena *arena,
-                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    size_t count = 0;
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    struct tally_key *keys = ARENA_ARRAY(arena, struct tally_key, m->tallies.len + 1);
-    for (size_t i = 0; i < m->tallies.cap; i++) {
-        const struct tally *row = m->tallies.slots[i].value;
-        if (!in_hours(row, scope, from_hour, until_hour))
-            continue;
-        struct tally_key *key = find_key(keys, &count, row->key, arena);
-        *(row->end == EXEC_COMPLETED      ? &key->completed
-          : row->end == EXEC_DEDUPLICATED ? &key->deduplicated
-                                          : &key->failed) += row->count;
-    }
-    pthread_mutex_unlock(&m->lock);
-    qsort(keys, count, sizeof *keys, most_failures_first);
-    *ret_keys = keys;
-    *ret_count = count < max ? count : max;
-    return RC_OK;
-}
-
-static int counter_order(const void *a, const void *b)
-{
-    const struct counter *left = a;
-    const struct counter *right = b;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    int by_queue = str_cmp(left->queue, right->queue);
-    if (by_queue != 0)
-        return by_queue;
-    return left->state < right->state ? -1 : left->state > right->state;
-}
-
-/* Adds up those that are the same, which partitions may each have, and leaves out what is zero. */
-static size_t merge_counters(struct counter *sorted, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && counter_order(&sorted[kept - 1], &sorted[i]) == 0) {
-            sorted[kept - 1].value += sorted[i].value;
-            continue;
-        }
-        if (kept > 0 && sorted[kept - 1].value == 0)
-            kept--;
-        sorted[kept++] = sorted[i];
-    }
-    return kept > 0 && sorted[kept - 1].value == 0 ? kept - 1 : kept;
-}
-
-struct counter *mem_counters(const struct mem_store *m, const struct partition_set *owned,
-                             struct arena *arena, size_t *ret_count)
-{
-    struct counter *copies = ARENA_ARRAY(arena, struct counter, m->counter_count + 1);
-    size_t count = 0;
-    for (size_t i = 0; i < m->counter_count; i++) {
-        if (owned->bits >> m->counters[i].partition & 1)
-            copies[count++] = m->counters[i];
-    }
-    qsort(copies, count, sizeof *copies, counter_order);
-    *ret_count = merge_counters(copies, count);
-    return copies;
-}
-
-static enum rc read_counters(struct reader *reader, struct arena *arena,
-                             struct counter **ret_counters, size_t *ret_count, struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    struct partition_set all = partition_all(m->partition_count);
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    struct counter *counters = mem_counters(m, &all, arena, ret_count);
-    for (size_t i = 0; i < *ret_count; i++)
-        counters[i].queue = arena_str(arena, counters[i].queue);
-    pthread_mutex_unlock(&m->lock);
-    *ret_counters = counters;
-    return RC_OK;
-}
-
-static int event_newest_first(const void *a, const void *b)
-{
-    uint64_t left = (*(struct sla_event_rec *const *)a)->id;
-    uint64_t right = (*(struct sla_event_rec *const *)b)->id;
-    return left < right ? 1 : left > right ? -1 : 0;
-}
-
-static struct sla_event_rec copy_event(struct arena *arena, struct sla_event_rec event)
-{
-    fields_copy(&sla_event_fields, &event, arena);
-    return event;
-}
-
-static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
-                               const struct page *page, struct arena *arena,
-                               struct sla_page *ret_page, struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    struct sla_event_rec **found =
-        ARENA_ARRAY(arena, struct sla_event_rec *, m->sla_events.len + 1);
-    size_t count = 0;
-    MAP_EACH(&m->sla_events, slot)
-    {
-        struct sla_event_rec *event = slot->value;
-        if (on_page(page, event->id) &&
-            (exec_id != 0 ? event->exec_id == exec_id : event->job_id == job_id))
-            found[count++] = event;
-    }
-    qsort(found, count, sizeof(struct sla_event_rec *), event_newest_first);
-    size_t shown = count < page->limit ? count : page->limit;
-    struct sla_event_rec *events = ARENA_ARRAY(arena, struct sla_event_rec, shown);
-    for (size_t i = 0; i < shown; i++)
-        events[i] = copy_event(arena, *found[i]);
-    pthread_mutex_unlock(&m->lock);
-    uint64_t next = count > shown && shown > 0 ? events[shown - 1].id : 0;
-    *ret_page = (struct sla_page){.events = events, .count = shown, .next = next};
-    return RC_OK;
-}
-
-static enum rc list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
-                             struct rejected_page *ret_page, struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    mem_list_rejected(m, page, arena, ret_page);
-    pthread_mutex_unlock(&m->lock);
-    return RC_OK;
-}
-
-static enum rc read_about(struct reader *reader, struct arena *arena, struct store_about *ret_about,
-                          struct err *err)
-{
-    (void)reader;
-    (void)arena;
-    (void)err;
-    *ret_about = (struct store_about){.kind = "memory", .place = STR("this process")};
-    return RC_OK;
-}
-
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -597,12 +404,12 @@ static const struct reader_ops ops = {
     .runs = store_read_runs,
     .alerts = list_alerts,
     .silences = read_silences,
-    .tally = read_tally,
-    .tally_keys = read_tally_keys,
-    .counters = read_counters,
-    .sla_events = list_sla_events,
-    .rejected = list_rejected,
-    .about = read_about,
+    .tally = mem_read_tally,
+    .tally_keys = mem_read_tally_keys,
+    .counters = mem_read_counters,
+    .sla_events = mem_list_sla_events,
+    .rejected = mem_read_rejected,
+    .about = mem_read_about,
     .close = close_reader,
 };
 

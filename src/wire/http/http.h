@@ -146,7 +146,8 @@ void http_request_count(struct http_request *req, atomic_size_t *among);
 
 /* Where it comes from. */
 struct http_origin http_request_origin(const struct http_request *req);
-/* Closes the connection as if the client had left, from the loop; the request stays its handler's until then. */
+/* Closes the connection as if the client had left, from the loop; until then the request stays its
+ * handler's. */
 void http_request_drop(struct http_request *req);
 
 /* Answers and gives the request back; req is gone afterwards. */

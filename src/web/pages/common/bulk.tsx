@@ -69,6 +69,7 @@ export function Progress({ operation, deed, touches, onClose }: {
     const stop = () => void api.post<Operation>(`/operations/${operation.operation_id}/cancel`).then(set,
         why => toast(problemOf(why).detail, { kind: 'bad' }))
     const all = now.total ?? now.ids ?? null
+    const refusals = now.refusals ?? []
     return (
         <section class="bulk panel" aria-label="Operation">
             <div class="row spread">
@@ -86,8 +87,8 @@ export function Progress({ operation, deed, touches, onClose }: {
             {all !== null && now.status === 'running' &&
                 <progress aria-label="Progress" max={Math.max(all, 1)} value={now.done + now.refused} />}
             {problem && <p class="soft">{problem.detail}</p>}
-            {now.refusals.length > 0 && <ul class="bulk-refusals">
-                {now.refusals.map(refusal => <li key={refusal.id}><code>{refusal.id}</code> {refusal.detail}</li>)}
+            {refusals.length > 0 && <ul class="bulk-refusals">
+                {refusals.map(refusal => <li key={refusal.id}><code>{refusal.id}</code> {refusal.detail}</li>)}
             </ul>}
         </section>
     )

@@ -1,4 +1,4 @@
-#include "cli/command/submit.h"
+#include "cli/submit/submit.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/follow.h"

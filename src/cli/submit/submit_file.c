@@ -1,6 +1,6 @@
 #include "cli/api.h"
-#include "cli/command/batch.h"
-#include "cli/command/submit.h"
+#include "cli/submit/batch.h"
+#include "cli/submit/submit.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "cli/command/submit.h"
+#include "cli/submit/submit.h"
 
 #include "base/test/test.h"
 

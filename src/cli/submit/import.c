@@ -1,9 +1,9 @@
 /* import.c - `belfry import crontab FILE`: the jobs of a crontab, and what became of each line. */
 #include "cli/api.h"
-#include "cli/command/batch.h"
 #include "cli/commands.h"
 #include "cli/crontab.h"
 #include "cli/crontab_document.h"
+#include "cli/submit/batch.h"
 #include "cli/table.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "cli/command/batch.h"
+#include "cli/submit/batch.h"
 #include "base/mem.h"
 #include "cli/api.h"
 
