@@ -64,6 +64,22 @@ void buf_add_i64(struct buf *b, int64_t value)
     }
 }
 
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void buf_add_encoded(struct buf *b, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_unreserved(text.ptr[i]))
+            buf_add_char(b, text.ptr[i]);
+        else
+            buf_printf(b, "%%%02X", (unsigned char)text.ptr[i]);
+    }
+}
+
 void buf_printf(struct buf *b, const char *format, ...)
 {
     va_list args;

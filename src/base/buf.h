@@ -25,6 +25,8 @@ static inline void buf_add(struct buf *b, struct str s);
 static inline void buf_add_char(struct buf *b, char c);
 void buf_add_u64(struct buf *b, uint64_t value);
 void buf_add_i64(struct buf *b, int64_t value);
+/* For a part of a path or a value of a query: all but letters, digits and -._~ percent-encoded. */
+void buf_add_encoded(struct buf *b, struct str text);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for `bytes` more and returns where they go, or NULL (and overflow) when that would

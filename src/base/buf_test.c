@@ -97,3 +97,10 @@ TEST(reserved_room_counts_only_when_it_was_used)
     b.len++;
     assert_buf(b, "x");
 }
+
+TEST(what_may_stand_in_an_address_is_left_and_all_else_encoded)
+{
+    CLEANUP(buf_free) struct buf b = BUF(100);
+    buf_add_encoded(&b, STR("aZ9-._~ /%\xc3\xbc"));
+    assert_buf(b, "aZ9-._~%20%2F%25%C3%BC");
+}

@@ -233,20 +233,9 @@ enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err 
     return err->rc;
 }
 
-static bool is_unreserved(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
 void api_add_encoded(struct buf *out, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        if (is_unreserved(*c))
-            buf_add_char(out, *c);
-        else
-            buf_printf(out, "%%%02X", (unsigned char)*c);
-    }
+    buf_add_encoded(out, str_c(text));
 }
 
 void api_add_param(struct buf *query, const char *name, const char *value)

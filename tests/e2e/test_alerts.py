@@ -52,7 +52,8 @@ def test_pages_of_alerts_show_each_once():
 
 def test_a_webhook_gets_it_signed_and_again_until_it_is_taken():
     with Receiver(500) as hook, Receiver() as other:
-        flags = ("--no-worker", "--set", f"alert_webhooks={hook.url},{other.url}")
+        flags = ("--no-worker", "--set", f"alert_webhooks={hook.url},{other.url}",
+                 "--set", "public_url=https://jobs.example.com/")
         with Server(*flags) as own:
             job, _ = fail_once(own, Worker(own), name="payroll")
             wait_for(lambda: hook.got and other.got, "the webhooks")
@@ -60,6 +61,7 @@ def test_a_webhook_gets_it_signed_and_again_until_it_is_taken():
             assert is_signed(own, headers, body) and is_signed(own, *other.got[0])
             told = json.loads(body)
             assert told["type"] == "alert.job_failed" and told["data"]["job_id"] == job, told
+            assert told["data"]["url"] == f"https://jobs.example.com/executions/{told['data']['execution_id']}", told
             assert alerts(own)[0]["state"] == "pending"
             own.kill()  # before it was taken by everybody
             own.start()

@@ -176,7 +176,7 @@ def test_a_proxy_that_speaks_tls():
 
 
 def test_public_url_is_an_address():
-    for wrong in ("jobs.example.com", "ftp://x", "https://", "https://a b", "https://me@x", "https://x?y", "https://x#y"):
+    for wrong in ("jobs.example.com", "ftp://x", "https://", "https://a b", "https://me@x", "https://x?y", "https://x/y", "https://x#y"):
         done = server.cli("server", "--data", str(server.dir / "none"), "--listen", "127.0.0.1:0", "--set", "public_url=" + wrong)
         assert done.returncode == 2 and "public_url" in done.stderr, (wrong, done)
 

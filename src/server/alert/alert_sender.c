@@ -138,7 +138,7 @@ static bool post_one(struct alert_sender *h, const struct alert_rec *alert, unsi
     int64_t at_s = clock_wall_ms() / 1000;
     id_format(id, ID_ALERT, alert->id);
     snprintf(number, sizeof number, "%u", webhook + 1);
-    alert_message_print(&w, alert);
+    alert_message_print(&w, alert, server_public_url(h->server->options));
     const char *headers[] = {
         "content-type: application/json",
         arena_printf(&h->arena, "webhook-id: %s", id).ptr,

@@ -29,30 +29,16 @@ static struct str host_of(const struct request *r)
 
 struct str browser_address(struct request *r)
 {
-    struct str url = str_c(r->server->options->public_url);
-    while (url.len > 0 && url.ptr[url.len - 1] == '/')
-        url.len--;
+    struct str url = server_public_url(r->server->options);
     if (url.len > 0)
         return url;
     return arena_printf(r->arena, "http://%.*s", STR_ARG(host_of(r)));
 }
 
-/* Our origin as the setting public_url tells it: scheme://host, without a path. */
-static struct str public_origin(const struct request *r)
-{
-    struct str url = str_c(r->server->options->public_url);
-    struct str rest = url;
-    if (url.len == 0)
-        return url;
-    str_cut(&rest, '/'); /* http: */
-    str_cut(&rest, '/');
-    return str_of(url.ptr, url.len - rest.len + str_index(rest, '/'));
-}
-
 /* The browser came by the address that others know us by, and that is TLS. */
 static bool is_secure(const struct request *r)
 {
-    struct str origin = public_origin(r);
+    struct str origin = server_public_url(r->server->options);
     struct str https = STR("https://");
     return str_starts(origin, https) && str_eq_nocase(str_from(origin, https.len), host_of(r));
 }
@@ -109,7 +95,7 @@ bool browser_still_may(const struct request *r)
 
 static bool is_our_origin(struct request *r, struct str origin)
 {
-    struct str known = public_origin(r);
+    struct str known = server_public_url(r->server->options);
     return str_eq_nocase(origin, arena_printf(r->arena, "http://%.*s", STR_ARG(host_of(r)))) ||
            (known.len > 0 && str_eq_nocase(origin, known));
 }

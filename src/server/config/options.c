@@ -212,9 +212,12 @@ static enum rc check_public_url(const struct server_options *o, struct err *err)
     struct str scheme = str_cut(&rest, '/');
     bool is_http = str_eq(scheme, STR("http:")) || str_eq(scheme, STR("https:"));
     bool has_host = rest.len > 1 && rest.ptr[0] == '/' && rest.ptr[1] != '/';
+    if (rest.len > 1 && rest.ptr[rest.len - 1] == '/')
+        rest.len--;
     if (!is_http || !has_host || rest.len > PUBLIC_URL_MAX || !http_is_header_text(rest) ||
         str_index(rest, '?') < rest.len || str_index(rest, '#') < rest.len ||
-        str_index(rest, '@') < rest.len || str_index(rest, ' ') < rest.len)
+        str_index(str_from(rest, 1), '/') < rest.len - 1 || str_index(rest, '@') < rest.len ||
+        str_index(rest, ' ') < rest.len)
         return err_set(err, RC_INVALID,
                        "public_url must be http://HOST or https://HOST, perhaps with a port");
     return RC_OK;
@@ -274,6 +277,14 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
     TRY(find_store(options, err));
     tell_engine(options);
     return check_cluster(options, err);
+}
+
+struct str server_public_url(const struct server_options *o)
+{
+    struct str url = str_c(o->public_url);
+    if (url.len > 0 && url.ptr[url.len - 1] == '/')
+        url.len--;
+    return url;
 }
 
 enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,

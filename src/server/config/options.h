@@ -98,6 +98,8 @@ struct server_options {
 /* Looks a variable up; NULL when it is not set. getenv in the real program. */
 typedef const char *settings_env(const char *name);
 
+/* The setting public_url without a slash at its end; empty: it is not set. */
+struct str server_public_url(const struct server_options *o);
 /* Options from flags, BELFRY_* variables, the config file they may name, and defaults, the former
  * before the latter; refuses what does not go together. argv[0] is the command. *ret_help: --help
  * was among the flags and nothing else was looked at. Texts live in the arena or in argv. */

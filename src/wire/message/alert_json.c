@@ -2,6 +2,8 @@
 #include "base/id.h"
 #include "wire/json/fields.h"
 
+enum { PAGE_BYTES_MAX = 2048 };
+
 static void print_about(struct json_writer *w, const struct alert_rec *alert)
 {
     json_put_text(w, "queue", alert->queue);
@@ -38,7 +40,27 @@ void alert_print(struct json_writer *w, const struct alert_rec *alert)
     json_close(w);
 }
 
-void alert_message_print(struct json_writer *w, const struct alert_rec *alert)
+/* The page of what it is about, the nearest first. */
+static void put_page(struct json_writer *w, const struct alert_rec *alert, struct str pages)
+{
+    char bytes[PAGE_BYTES_MAX];
+    char id[ID_TEXT_MAX];
+    struct buf url = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    buf_add(&url, pages);
+    if (alert->exec_id != 0) {
+        buf_printf(&url, "/executions/%s", (id_format(id, ID_EXEC, alert->exec_id), id));
+    } else if (alert->job_id != 0) {
+        buf_printf(&url, "/jobs/%s", (id_format(id, ID_JOB, alert->job_id), id));
+    } else if (alert->queue.len > 0) {
+        buf_add(&url, STR("/queues/"));
+        buf_add_encoded(&url, alert->queue);
+    } else {
+        buf_add(&url, STR("/alerts"));
+    }
+    json_put_str(w, "url", buf_str(&url));
+}
+
+void alert_message_print(struct json_writer *w, const struct alert_rec *alert, struct str pages)
 {
     char type[64];
     struct buf text = {.ptr = type, .cap = sizeof type, .max = sizeof type};
@@ -49,6 +71,8 @@ void alert_message_print(struct json_writer *w, const struct alert_rec *alert)
     json_key(w, "data");
     json_open(w);
     print_body(w, alert);
+    if (pages.len > 0)
+        put_page(w, alert, pages);
     json_close(w);
     json_close(w);
 }

@@ -6,8 +6,10 @@
 #include "wire/json/problem.h"
 
 void alert_print(struct json_writer *w, const struct alert_rec *alert);
-/* The body of a webhook: {"type": "alert.job_failed", "timestamp": …, "data": the alert}. */
-void alert_message_print(struct json_writer *w, const struct alert_rec *alert);
+/* The body of a webhook: {"type": "alert.job_failed", "timestamp": …, "data": the alert}. pages is
+ * the address of the dashboard, without a slash at its end: data has the `url` of what the alert is
+ * about there; empty: it has none. */
+void alert_message_print(struct json_writer *w, const struct alert_rec *alert, struct str pages);
 void silence_print(struct json_writer *w, const struct silence_rec *silence);
 
 /* {"note": "…"}, or nothing. RC_INVALID when it is neither. */
