@@ -160,7 +160,7 @@ const struct setting settings_all[] = {
     ENGINE_NUMBER("operation_step_max", operation_step_max, 1, 10000,
                   "most things that one turn does for an action on many"),
     ENGINE_NUMBER("operation_per_s", operation_per_s, 0, 1000000,
-        "most things done a second for actions on many beside other work; 0: any number"),
+        "most things a second of actions beside other work; 0: any"),
     ENGINE_TIME("horizon_ms", horizon_ms, SECOND, 365 * DAY,
         "runs due later than this are kept on disk only"),
     ENGINE_TIME("queues_keep_ms", queues_keep_ms, 0, 3650 * DAY,

@@ -20,6 +20,7 @@ const words: Record<string, string> = {
     breaker: 'for an open breaker',
     probation: 'for a breaker that is being tried',
     workers_silent: 'for workers that are silent',
+    workers_cordoned: 'for workers that are cordoned',
     workers_draining: 'for workers that are draining',
     workers_busy: 'for a free slot',
     behind: 'behind others in their queue',
