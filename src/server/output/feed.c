@@ -171,7 +171,7 @@ static enum rc check_room(const struct feed *feed, const struct follow *f, struc
 
 static bool is_slow(const struct follow *f)
 {
-    return atomic_load(&f->unsent) > UNSENT_HIGH;
+    return follow_unread(f) > UNSENT_HIGH;
 }
 
 /* What it was too slow for is told before anything else. */

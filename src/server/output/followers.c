@@ -89,6 +89,7 @@ static void deliver_piece(struct parcel *parcel)
     if (!f->broken)
         f->broken = http_stream_write(r->http, text_of(p)) == RC_BUSY || p->broken;
     atomic_store(&f->unsent, http_stream_unsent(r->http));
+    atomic_fetch_sub(&f->mailed, text_of(p).len);
     if (f->broken && !p->last)
         on_gone(r);
     bool close = p->last && !f->leaving;
@@ -109,7 +110,7 @@ static void send_piece(struct follow *f, struct buf *take_data, enum piece_kind 
     p->data = *take_data;
     p->last = kind != PIECE_MORE;
     p->broken = kind == PIECE_BROKEN;
-    atomic_fetch_add(&f->unsent, p->data.len);
+    atomic_fetch_add(&f->mailed, p->data.len);
     net_send(f->request->net, &p->parcel);
 }
 
@@ -121,7 +122,7 @@ void followers_send(struct follow *f, struct ink *ink)
     p->ink = ink;
     if (ink != NULL) {
         atomic_fetch_add(&ink->holders, 1);
-        atomic_fetch_add(&f->unsent, ink->text.len);
+        atomic_fetch_add(&f->mailed, ink->text.len);
     }
     net_send(f->request->net, &p->parcel);
 }
@@ -399,7 +400,7 @@ void followers_pump(struct output_log *t)
                 end(f, &nothing);
                 continue;
             }
-            if (atomic_load(&f->unsent) > UNSENT_HIGH) {
+            if (follow_unread(f) > UNSENT_HIGH) {
                 t->lagging = true;
                 continue;
             }

@@ -51,6 +51,7 @@ struct follow {
     uint32_t cut_attempt;        /* FOLLOW_LINES: the attempt of that */
     uint64_t skipped;            /* FOLLOW_SUMMARY: events that it was too slow for */
     atomic_size_t unsent;        /* kept by the net thread */
+    atomic_size_t mailed;        /* bytes on their way to that thread, which are none of these */
     bool final;                  /* the execution ended … */
     enum exec_state state;       /* … like this … */
     struct log_place last;       /* … and this is its last chunk */
@@ -62,6 +63,12 @@ struct follow {
     struct parcel goodbye; /* to the tail: forget it */
     struct parcel closed;  /* from the tail: forgotten */
 };
+
+/* What its reader has not taken yet. */
+static inline size_t follow_unread(const struct follow *f)
+{
+    return atomic_load(&f->unsent) + atomic_load(&f->mailed);
+}
 
 enum checkpoint_kind {
     CHECKPOINT_PUT,   /* a worker keeps it */
