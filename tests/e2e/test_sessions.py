@@ -192,6 +192,16 @@ def test_signing_out_takes_the_cookie_away():
     assert by_cookie(cookie, "DELETE", "/sessions?everywhere=maybe").status == 400
 
 
+def test_another_site_signs_nobody_out():
+    cookie = sign_in()
+    for path in ("/sessions", "/sessions?everywhere=true"):
+        for headers in ({}, own_page(Origin="http://evil.example.com"), own_page(**{"Sec-Fetch-Site": "same-site"}),
+                        {"Origin": server.url}):
+            answer = by_cookie(cookie, "DELETE", path, headers=headers)
+            assert answer.status == 403 and "Set-Cookie" not in answer.headers, (path, headers, answer)
+    assert by_cookie(cookie, "GET", "/me").status == 200
+
+
 def test_signing_out_everywhere_ends_all_sessions_and_their_streams():
     cookies = [sign_in(), sign_in()]
     streams = [Stream(cookie) for cookie in cookies]

@@ -181,7 +181,8 @@ void api_session_end(struct request *r)
 {
     static const char *const known[] = {"everywhere", NULL};
     struct str text = {0};
-    if ((r->who->key_id == 0 && !browser_admits(r)) || !request_params_known(r, known))
+    bool by_key = r->session == NULL && r->who->key_id != 0;
+    if ((!by_key && !browser_admits(r)) || !request_params_known(r, known))
         return;
     bool everywhere =
         http_request_param(r->http, STR("everywhere"), &text) && str_eq(text, STR("true"));
