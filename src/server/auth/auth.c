@@ -325,13 +325,18 @@ void auth_close(struct auth *auth)
 
 /* ---- asking */
 
+bool auth_is_key(struct str authorization)
+{
+    size_t scheme = str_index(authorization, ' ');
+    return str_eq_nocase(str_of(authorization.ptr, scheme), STR("Bearer"));
+}
+
 /* The token behind "Bearer"; empty when the scheme is another. */
 static struct str bearer(struct str authorization)
 {
-    size_t scheme = str_index(authorization, ' ');
-    if (!str_eq_nocase(str_of(authorization.ptr, scheme), STR("Bearer")))
+    if (!auth_is_key(authorization))
         return STR("");
-    return str_trim(str_from(authorization, scheme));
+    return str_trim(str_from(authorization, str_index(authorization, ' ')));
 }
 
 struct str auth_cluster_key(const struct auth *auth)

@@ -58,6 +58,9 @@ struct str auth_cluster_key(const struct auth *auth);
 /* Whether this Authorization header is another server's. */
 bool auth_is_server(const struct auth *auth, struct str authorization);
 
+/* Whether this Authorization header is meant as a key, right or wrong. One of another scheme is
+ * between a browser and a proxy in front of us. */
+bool auth_is_key(struct str authorization);
 /* Whose key this is (the value of an Authorization header), or NULL. */
 const struct principal *auth_find(const struct auth *auth, struct str authorization);
 /* The same for a key as its owner typed it. */
