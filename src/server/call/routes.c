@@ -69,7 +69,7 @@ static void find_caller(struct request *r)
     if (r->who == NULL || !http_request_vouch(r->http))
         return;
     struct str user_agent = http_request_header(r->http, STR("User-Agent"));
-    if (r->who->role == ROLE_WORKER && !r->by_server)
+    if (r->who->role == ROLE_WORKER && !r->by_server && r->session == NULL)
         http_request_count(r->http, worker_versions_of(r->server->worker_versions, user_agent));
 }
 
