@@ -110,6 +110,17 @@ def test_by_key_nothing_changes():
     assert by_cookie(cookie, "POST", "/sessions/codes").status == 403
 
 
+def test_what_a_browser_tells_a_proxy_in_front_is_no_key():
+    cookie = sign_in()
+    for scheme in ("Basic Zm9vOmJhcg==", "Digest username=x"):
+        answer = call(server, "GET", API + "/me", key=scheme, headers={"Cookie": cookie})
+        assert answer.status == 200 and answer.json["by"] == "session", answer
+        assert call(server, "DELETE", API + "/sessions", key=scheme, headers={"Cookie": cookie}).status == 403
+    with Server("--no-worker") as fresh:
+        for _ in range(12):
+            assert call(fresh, "GET", API + "/me", key="Basic Zm9vOmJhcg==").status == 401  # and not 429
+
+
 def test_a_browser_acts_as_its_key_and_records_tell_it_apart():
     answer = by_cookie(sign_in(), "POST", "/jobs", {"handler": next(names)})
     assert answer.status == 201, answer
@@ -190,6 +201,16 @@ def test_signing_out_takes_the_cookie_away():
     assert by_cookie("a=b", "DELETE", "/sessions").status == 204
     assert by_cookie("a=b", "DELETE", "/sessions?everywhere=true").status == 401
     assert by_cookie(cookie, "DELETE", "/sessions?everywhere=maybe").status == 400
+
+
+def test_another_site_signs_nobody_out():
+    cookie = sign_in()
+    for path in ("/sessions", "/sessions?everywhere=true"):
+        for headers in ({}, own_page(Origin="http://evil.example.com"), own_page(**{"Sec-Fetch-Site": "same-site"}),
+                        {"Origin": server.url}):
+            answer = by_cookie(cookie, "DELETE", path, headers=headers)
+            assert answer.status == 403 and "Set-Cookie" not in answer.headers, (path, headers, answer)
+    assert by_cookie(cookie, "GET", "/me").status == 200
 
 
 def test_signing_out_everywhere_ends_all_sessions_and_their_streams():

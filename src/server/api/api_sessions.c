@@ -167,8 +167,8 @@ void api_session_begin(struct request *r)
 
 static enum rc sign_all_out(struct request *r, struct store *store, struct err *err)
 {
-    TRY(store->ops->key_sign_out(store, r->who->key_id, err));
-    return auth_reload(&r->server->auth, store, err);
+    const int64_t *asked_us = r->own;
+    return auth_end_sessions(&r->server->auth, store, r->who->key_id, *asked_us, err);
 }
 
 static void answer_signed_out(struct request *r)
@@ -177,11 +177,20 @@ static void answer_signed_out(struct request *r)
     request_answer_empty(r, 204);
 }
 
+static void end_all(struct request *r)
+{
+    int64_t *asked_us = ARENA_NEW(r->arena, int64_t);
+    *asked_us = clock_mono_us();
+    r->own = asked_us;
+    request_to_store(r, sign_all_out, answer_signed_out);
+}
+
 void api_session_end(struct request *r)
 {
     static const char *const known[] = {"everywhere", NULL};
     struct str text = {0};
-    if ((r->who->key_id == 0 && !browser_admits(r)) || !request_params_known(r, known))
+    bool by_key = r->session == NULL && r->who->key_id != 0;
+    if ((!by_key && !browser_admits(r)) || !request_params_known(r, known))
         return;
     bool everywhere =
         http_request_param(r->http, STR("everywhere"), &text) && str_eq(text, STR("true"));
@@ -192,5 +201,5 @@ void api_session_end(struct request *r)
     else if (r->who->key_id == 0)
         request_problem(r, 401, "signing out everywhere needs a session or a key");
     else
-        request_to_store(r, sign_all_out, answer_signed_out);
+        end_all(r);
 }

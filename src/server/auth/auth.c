@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "loop/clock.h"
 #include "loop/file.h"
 
 #include <fcntl.h>
@@ -37,7 +38,8 @@ static const struct secret_kind {
 struct key {
     struct principal self;
     struct principal web;
-    uint64_t sessions;
+    atomic_uint_least64_t sessions; /* grows in its place */
+    int64_t ended_us;               /* when that was last begun; of the thread that has the store */
     struct str hash;
 };
 
@@ -94,7 +96,7 @@ static void add_principal(struct keyring *ring, const struct key_rec *rec, enum 
     struct key *key = ARENA_NEW(&ring->arena, struct key);
     key->self = principal(ring, rec, role, false);
     key->web = principal(ring, rec, role, true);
-    key->sessions = rec->sessions;
+    atomic_init(&key->sessions, rec->sessions);
     key->hash = arena_str(&ring->arena, rec->hash);
     strmap_put(&ring->keys, key->hash, key);
     map_put(&ring->by_id, rec->id, key);
@@ -204,6 +206,7 @@ static void ring_free(struct keyring *ring)
     free(ring);
 }
 
+/* But for the numbers of their sessions. */
 static bool same_keys(const struct keyring *a, const struct keyring *b)
 {
     if (a == NULL || a->keys.len != b->keys.len)
@@ -216,14 +219,25 @@ static bool same_keys(const struct keyring *a, const struct keyring *b)
     {
         const struct key *p = slot->value;
         const struct key *q = map_get(&b->by_id, slot->key);
-        if (q == NULL || q->self.role != p->self.role || q->sessions != p->sessions ||
-            !str_eq(q->self.name, p->self.name) || !str_eq(q->hash, p->hash))
+        if (q == NULL || q->self.role != p->self.role || !str_eq(q->self.name, p->self.name) ||
+            !str_eq(q->hash, p->hash))
             return false;
     }
     return true;
 }
 
-/* Rings stay until the end, so one is made only when something is new. */
+static void renew_numbers(struct keyring *ring, const struct keyring *newer)
+{
+    MAP_EACH(&ring->by_id, slot)
+    {
+        struct key *key = slot->value;
+        const struct key *other = map_get(&newer->by_id, slot->key);
+        atomic_store(&key->sessions, atomic_load(&other->sessions));
+    }
+}
+
+/* Rings stay until the end, so one is made only when keys came, went or changed: whoever has a key
+ * may end its sessions as often as they like. */
 enum rc auth_reload(struct auth *auth, struct store *store, struct err *err)
 {
     struct keyring *ring = MEM_NEW(struct keyring);
@@ -234,10 +248,14 @@ enum rc auth_reload(struct auth *auth, struct store *store, struct err *err)
         add_key(ring, &keys[i]);
     make_seal_key(ring);
     ring->before = atomic_load(&auth->ring);
-    if (rc == RC_OK && !same_keys(ring->before, ring))
+    bool same = same_keys(ring->before, ring);
+    if (rc == RC_OK && !same) {
         atomic_store(&auth->ring, ring);
-    else
-        ring_free(ring);
+        return RC_OK;
+    }
+    if (rc == RC_OK)
+        renew_numbers(ring->before, ring);
+    ring_free(ring);
     return rc;
 }
 
@@ -307,13 +325,18 @@ void auth_close(struct auth *auth)
 
 /* ---- asking */
 
+bool auth_is_key(struct str authorization)
+{
+    size_t scheme = str_index(authorization, ' ');
+    return str_eq_nocase(str_of(authorization.ptr, scheme), STR("Bearer"));
+}
+
 /* The token behind "Bearer"; empty when the scheme is another. */
 static struct str bearer(struct str authorization)
 {
-    size_t scheme = str_index(authorization, ' ');
-    if (!str_eq_nocase(str_of(authorization.ptr, scheme), STR("Bearer")))
+    if (!auth_is_key(authorization))
         return STR("");
-    return str_trim(str_from(authorization, scheme));
+    return str_trim(str_from(authorization, str_index(authorization, ' ')));
 }
 
 struct str auth_cluster_key(const struct auth *auth)
@@ -363,7 +386,7 @@ bool auth_begin_session(const struct auth *auth, uint64_t key_id, int64_t now_ms
     const struct key *key = map_get(&ring->by_id, key_id);
     if (key == NULL || !may_seal(ring))
         return false;
-    *ret_session = (struct session){key_id, key->sessions, now_ms + SESSION_LIVES_MS};
+    *ret_session = (struct session){key_id, atomic_load(&key->sessions), now_ms + SESSION_LIVES_MS};
     cookie_seal(ret_session, ring->seal_key, ret_cookie);
     return true;
 }
@@ -372,7 +395,8 @@ static const struct key *holder(const struct keyring *ring, const struct session
                                 int64_t now_ms)
 {
     const struct key *key = map_get(&ring->by_id, session->key_id);
-    bool holds = key != NULL && key->sessions == session->number && now_ms < session->ends_ms;
+    bool holds =
+        key != NULL && atomic_load(&key->sessions) == session->number && now_ms < session->ends_ms;
     return holds ? key : NULL;
 }
 
@@ -389,4 +413,19 @@ const struct principal *auth_find_session(const struct auth *auth, struct str co
 bool auth_session_holds(const struct auth *auth, const struct session *session, int64_t now_ms)
 {
     return holder(atomic_load(&auth->ring), session, now_ms) != NULL;
+}
+
+enum rc auth_end_sessions(struct auth *auth, struct store *store, uint64_t key_id, int64_t asked_us,
+                          struct err *err)
+{
+    int64_t begin_us = clock_mono_us();
+    struct key *key = map_get(&atomic_load(&auth->ring)->by_id, key_id);
+    if (key != NULL && key->ended_us >= asked_us)
+        return RC_OK;
+    TRY(store->ops->key_sign_out(store, key_id, err));
+    TRY(auth_reload(auth, store, err)); /* before that a second try would end them again */
+    key = map_get(&atomic_load(&auth->ring)->by_id, key_id);
+    if (key != NULL)
+        key->ended_us = begin_us;
+    return RC_OK;
 }

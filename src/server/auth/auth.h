@@ -2,8 +2,8 @@
  *
  * A key is 32 random bytes as text; the store has only its hash. Keys are read at the start, and
  * again when another server has changed them: a new ring of keys takes the place of the old one,
- * which stays until the end, so looking one up needs no lock. The rights of each role stand in one
- * place: the table of routes.
+ * which stays until the end, so looking one up needs no lock. Only the number of a key's sessions
+ * changes within a ring. The rights of each role stand in one place: the table of routes.
  *
  * Servers of a cluster speak to each other with a key of their own, and seal the cookies of
  * browsers (cookie.h) under another one. These are made by the first of them and kept in the store
@@ -58,6 +58,9 @@ struct str auth_cluster_key(const struct auth *auth);
 /* Whether this Authorization header is another server's. */
 bool auth_is_server(const struct auth *auth, struct str authorization);
 
+/* Whether this Authorization header is meant as a key, right or wrong. One of another scheme is
+ * between a browser and a proxy in front of us. */
+bool auth_is_key(struct str authorization);
 /* Whose key this is (the value of an Authorization header), or NULL. */
 const struct principal *auth_find(const struct auth *auth, struct str authorization);
 /* The same for a key as its owner typed it. */
@@ -76,3 +79,7 @@ const struct principal *auth_find_session(const struct auth *auth, struct str co
                                           int64_t now_ms, struct session *ret_session);
 /* Whether a session that was found is still not over. */
 bool auth_session_holds(const struct auth *auth, const struct session *session, int64_t now_ms);
+/* Ends all sessions of the key that were begun before asked_us (monotonic), for all who asked until
+ * now at once: each transaction keeps the turn waiting. On the thread that has the store. */
+enum rc auth_end_sessions(struct auth *auth, struct store *store, uint64_t key_id, int64_t asked_us,
+                          struct err *err);

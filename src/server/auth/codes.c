@@ -15,14 +15,15 @@ _Static_assert(sodium_base64_ENCODED_LEN(CODE_BYTES, BASE64) == CODE_TEXT, "a co
 struct code {
     unsigned char hash[HASH_BYTES];
     uint64_t key_id;
-    int64_t made_ms; /* monotonic; 0: a free place */
+    uint64_t number; /* in the order in which they were made; 0: a free place */
+    int64_t made_ms; /* monotonic */
     bool used;
 };
 
 struct codes {
-    pthread_mutex_t lock;       /* of all below */
-    size_t next;                /* the place of the oldest */
-    struct code all[CODES_MAX]; /* in the order in which they were made, going round */
+    pthread_mutex_t lock; /* of all below */
+    uint64_t numbers;
+    struct code all[CODES_MAX];
 };
 
 struct str codes_maker(struct str start, char ret_text[MAKER_TEXT])
@@ -53,6 +54,25 @@ static void hash_code(struct str code, unsigned char ret_hash[HASH_BYTES])
     crypto_generichash(ret_hash, HASH_BYTES, (const unsigned char *)code.ptr, code.len, NULL, 0);
 }
 
+/* A free one, else that of the oldest. */
+static struct code *place_of(struct codes *codes, uint64_t key_id)
+{
+    struct code *oldest = &codes->all[0];
+    struct code *own = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < CODES_MAX; i++) {
+        struct code *code = &codes->all[i];
+        if (code->number < oldest->number)
+            oldest = code;
+        if (code->number == 0 || code->key_id != key_id)
+            continue;
+        count++;
+        if (own == NULL || code->number < own->number)
+            own = code;
+    }
+    return count < CODES_OF_KEY ? oldest : own;
+}
+
 void codes_make(struct codes *codes, uint64_t key_id, int64_t now_ms, char ret_code[CODE_TEXT])
 {
     unsigned char random[CODE_BYTES];
@@ -62,8 +82,8 @@ void codes_make(struct codes *codes, uint64_t key_id, int64_t now_ms, char ret_c
     sodium_memzero(random, sizeof random);
     hash_code(str_c(ret_code), code.hash);
     pthread_mutex_lock(&codes->lock);
-    codes->all[codes->next] = code;
-    codes->next = (codes->next + 1) % CODES_MAX;
+    code.number = ++codes->numbers;
+    *place_of(codes, key_id) = code;
     pthread_mutex_unlock(&codes->lock);
 }
 
@@ -88,7 +108,7 @@ enum code_answer codes_use(struct codes *codes, struct str text, int64_t now_ms,
     for (size_t i = 0; i < CODES_MAX; i++) {
         struct code *code = &codes->all[i];
         bool is_it = sodium_memcmp(code->hash, hash, sizeof hash) == 0;
-        if (is_it && code->made_ms != 0 && now_ms - code->made_ms < 2 * CODE_LIVES_MS)
+        if (is_it && code->number != 0 && now_ms - code->made_ms < 2 * CODE_LIVES_MS)
             answer = use_one(code, now_ms, ret_key_id);
     }
     pthread_mutex_unlock(&codes->lock);

@@ -57,12 +57,25 @@ TEST(the_oldest_makes_room)
 {
     struct made made = make();
     char other[CODE_TEXT];
-    for (int i = 0; i < CODES_MAX - 1; i++)
-        codes_make(made.codes, KEY, NOW_MS, other);
+    for (uint64_t i = 0; i < CODES_MAX - 1; i++)
+        codes_make(made.codes, KEY + 1 + i, NOW_MS, other);
+    codes_make(made.codes, KEY, NOW_MS, other);
     struct made newest = {.codes = made.codes};
     memcpy(newest.code, other, sizeof other);
-    codes_make(made.codes, KEY, NOW_MS, other);
     assert_int_equal(use(&made, NOW_MS), CODE_UNKNOWN);
     assert_int_equal(use(&newest, NOW_MS), CODE_GOOD);
+    codes_free(made.codes);
+}
+
+TEST(no_key_pushes_out_the_codes_of_another)
+{
+    struct made made = make();
+    struct made first = {.codes = made.codes};
+    char other[CODE_TEXT];
+    codes_make(made.codes, KEY + 1, NOW_MS, first.code);
+    for (int i = 0; i < 2 * CODES_MAX; i++)
+        codes_make(made.codes, KEY + 1, NOW_MS, other);
+    assert_int_equal(use(&first, NOW_MS), CODE_UNKNOWN);
+    assert_int_equal(use(&made, NOW_MS), CODE_GOOD);
     codes_free(made.codes);
 }

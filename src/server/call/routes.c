@@ -62,14 +62,14 @@ static void find_caller(struct request *r)
     struct str authorization = http_request_header(r->http, STR("Authorization"));
     if (r->server->membership != NULL && auth_is_server(&r->server->auth, authorization))
         forward_read(r);
-    else if (authorization.len > 0)
+    else if (auth_is_key(authorization))
         r->who = auth_find(&r->server->auth, authorization);
     else
         browser_find(r);
     if (r->who == NULL || !http_request_vouch(r->http))
         return;
     struct str user_agent = http_request_header(r->http, STR("User-Agent"));
-    if (r->who->role == ROLE_WORKER && !r->by_server)
+    if (r->who->role == ROLE_WORKER && !r->by_server && r->session == NULL)
         http_request_count(r->http, worker_versions_of(r->server->worker_versions, user_agent));
 }
 
@@ -86,7 +86,7 @@ bool routes_allow_wrong_key(struct request *r)
 
 static void refuse_caller(struct request *r)
 {
-    bool is_wrong = http_request_header(r->http, STR("Authorization")).len > 0;
+    bool is_wrong = auth_is_key(http_request_header(r->http, STR("Authorization")));
     if (!is_wrong && r->form.cookie.len > 0)
         request_problem(r, 401, "the session is over; sign in again");
     else if (!is_wrong || routes_allow_wrong_key(r))
