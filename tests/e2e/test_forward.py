@@ -6,8 +6,10 @@ import json
 import socket
 import threading
 
-from belfry import PATIENCE_S, free_port, main, tests_of
+from belfry import PATIENCE_S, Stopwatch, free_port, main, tests_of
 from cluster import Cluster, Node, Postgres, Shared
+from protocol import Stream
+from protocol import call as protocol_call
 
 POSTGRES = Postgres()
 
@@ -120,6 +122,26 @@ def test_an_answer_that_another_server_gives_is_packed_for_who_takes_that():
     assert (head["ETag"], packed) == (get(b, path, Accept_Encoding="gzip")[1]["ETag"], packed)
     for tag in (head["ETag"], plain_head["ETag"]):
         assert get(a, path, Accept_Encoding="gzip", If_None_Match=tag)[0] == 304
+
+
+def test_a_stream_that_another_server_gives_begins_at_once():
+    a, b, _ = PAIR.made
+    status, job = b.api("POST", "/jobs", {"handler": "nobodys"})
+    assert status == 201 and b.owner_of(job["job_id"]) == "b", job
+    path = f"/executions/{job['execution_id']}/logs?follow=true"
+    for query in ("", "&format=ndjson"):
+        with Stopwatch() as watch, Stream(a, path + query):
+            pass  # the head is there, although nothing was printed
+        assert watch.elapsed_s < 2, watch.elapsed_s  # and not with the first ping
+    answer = protocol_call(a, "GET", "/api/v1/executions/" + execution_nobody_has(b, job) + "/logs?follow=true")
+    assert answer.status == 404 and answer.json["code"] == "not_found", answer
+
+
+def execution_nobody_has(server, job):
+    """An id like this one, of the same partition and so of the same owner."""
+    found = job["execution_id"][:-1] + ("0" if job["execution_id"][-1] != "0" else "1")
+    assert server.owner_of(found) == server.name
+    return found
 
 
 def test_a_pause_whose_answer_is_lost_is_repeated():

@@ -147,15 +147,31 @@ static void reader_gone(struct request *r)
     end_stream(r, false);
 }
 
+static void open_stream(struct request *r)
+{
+    struct forward *f = r->forward;
+    if (f->open)
+        return;
+    f->open = true;
+    net_stream_open(r, SSE_TYPE, &f->unread, NULL);
+    net_stream_be_silent(r); /* the pings of the other server are handed on */
+}
+
+/* There may be nothing to hand on for long: the reader is told that it is heard. */
+static void on_stream_head(void *arg, const struct http_response *head)
+{
+    struct request *r = arg;
+    if (!str_starts(head->content_type, STR(SSE_TYPE)))
+        return;
+    open_stream(r);
+    if (r->http->gone)
+        reader_gone(r);
+}
+
 static void on_stream_data(void *arg, struct str piece)
 {
     struct request *r = arg;
-    struct forward *f = r->forward;
-    if (!f->open) {
-        f->open = true;
-        net_stream_open(r, SSE_TYPE, &f->unread, NULL);
-        net_stream_be_silent(r); /* the pings of the other server are handed on */
-    }
+    open_stream(r);
     if (r->http->gone)
         reader_gone(r);
     else if (http_stream_write(r->http, piece) == RC_BUSY)
@@ -271,6 +287,7 @@ static void send_to(struct request *r, struct str address)
     if (is_stream(r)) {
         call.timeout_ms = 0;
         call.idle_ms = STREAM_IDLE_MS;
+        call.on_head = on_stream_head;
         call.on_data = on_stream_data;
         call.on_done = on_stream_done;
         rc = peers_stream(net_peers(r->net), address, &call, &f->stream, &err);

@@ -49,6 +49,7 @@ struct peer_stream {
     struct peers *peers;
     struct http_client *client; /* owned */
     void (*on_done)(void *arg, const struct http_response *response, const struct err *err);
+    void (*on_head)(void *arg, const struct http_response *head); /* may be NULL */
     void (*on_data)(void *arg, struct str piece);
     void *arg;
     bool silent; /* its owner wants to hear nothing any more */
@@ -139,6 +140,7 @@ enum rc peers_send(struct peers *p, struct str address, const struct http_call *
     struct http_call own = *call;
     own.arg = e;
     own.on_done = call_done;
+    own.on_head = NULL; /* of streams only */
     own.on_data = call->on_data == NULL ? NULL : call_data;
     line->calls++;
     http_client_send(line->client, &own);
@@ -152,6 +154,13 @@ static void stream_done(void *arg, const struct http_response *response, const s
     struct peer_stream *s = arg;
     if (!s->silent)
         s->on_done(s->arg, response, err);
+}
+
+static void stream_head(void *arg, const struct http_response *head)
+{
+    struct peer_stream *s = arg;
+    if (!s->silent && s->on_head != NULL)
+        s->on_head(s->arg, head);
 }
 
 static void stream_data(void *arg, struct str piece)
@@ -172,12 +181,14 @@ enum rc peers_stream(struct peers *p, struct str address, const struct http_call
     s->peers = p;
     s->client = client;
     s->on_done = call->on_done;
+    s->on_head = call->on_head;
     s->on_data = call->on_data;
     s->arg = call->arg;
     list_push_back(&p->streams, &s->node);
     struct http_call own = *call;
     own.arg = s;
     own.on_done = stream_done;
+    own.on_head = stream_head;
     own.on_data = stream_data;
     http_client_send(client, &own);
     *ret_stream = s;

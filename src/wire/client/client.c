@@ -22,6 +22,7 @@ struct call {
     uint64_t deadline_ms; /* uv_now's clock; 0: none */
     struct err failure;   /* when set, the deadline is the moment to tell */
     struct buf body;
+    void (*on_head)(void *arg, const struct http_response *head);
     void (*on_data)(void *arg, struct str piece);
     void (*on_done)(void *arg, const struct http_response *response, const struct err *err);
     void *arg;
@@ -94,6 +95,14 @@ static void finish(struct http_client *c, struct call *take_call,
 
 static void advance(struct http_client *c);
 
+static void on_head(void *arg, const struct http_response *head)
+{
+    struct http_client *c = arg;
+    const struct call *call = first_call(c);
+    if (call->on_head != NULL && head->status / 100 == 2)
+        call->on_head(call->arg, head); /* may give up the call */
+}
+
 static bool on_piece(void *arg, int status, struct str piece)
 {
     struct http_client *c = arg;
@@ -136,6 +145,7 @@ static void on_failure(void *arg, const struct err *err)
 }
 
 static const struct client_link_events link_events = {
+    .on_head = on_head,
     .on_piece = on_piece,
     .on_answer = on_answer,
     .on_failure = on_failure,
@@ -251,6 +261,7 @@ static struct call *call_new(const struct http_client *c, const struct http_call
     call->idle_ms = spec->idle_ms;
     uint64_t wait_ms = spec->idle_ms > 0 ? spec->idle_ms : spec->timeout_ms;
     call->deadline_ms = wait_ms == 0 ? 0 : uv_now(c->loop) + wait_ms;
+    call->on_head = spec->on_head;
     call->on_data = spec->on_data;
     call->on_done = spec->on_done;
     call->arg = spec->arg;

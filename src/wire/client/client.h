@@ -4,7 +4,7 @@
  * parked poll and a log upload) makes two clients. A broken connection fails the request under way
  * with RC_UNREACHABLE and the next request connects anew. Only what met a *reused* connection that
  * the server was just closing is repeated silently: a GET or HEAD that got no byte of an answer,
- * and any other request of which not a byte was sent. on_data and on_done are called by the loop,
+ * and any other request of which not a byte was sent. on_head, on_data and on_done are called by the loop,
  * never from within http_client_send. Used by the worker, the command line and the benchmark. */
 #pragma once
 #include "base/arena.h"
@@ -39,6 +39,8 @@ struct http_call {
     size_t body_bytes_max; /* of the answer; 0: 64 MiB */
     /* When set, a 2xx body is handed over piece by piece as it arrives instead of collected. */
     void (*on_data)(void *arg, struct str piece);
+    /* When set, told of the head of a 2xx answer that comes before any of the body. */
+    void (*on_head)(void *arg, const struct http_response *head);
     /* http_client_call asks it after each piece, when set: false ends the call with RC_SHUTDOWN. */
     bool (*wants_more)(void *arg);
     /* Called exactly once: response is NULL when the call failed, and err says why. */

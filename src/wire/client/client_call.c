@@ -54,6 +54,7 @@ enum rc http_client_call(struct str url, struct str token, const struct http_cal
         struct http_call own = *call;
         own.arg = &w;
         own.on_done = on_done;
+        own.on_head = NULL; /* nothing waits here for less than all of it */
         own.on_data = call->on_data == NULL ? NULL : on_data;
         http_client_send(w.client, &own);
         uv_run(&loop, UV_RUN_DEFAULT);

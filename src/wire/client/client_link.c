@@ -30,6 +30,7 @@ struct client_link {
     bool reused;  /* and it is not the first one */
     bool ending;  /* no further request may go over it */
     bool sent_any;
+    bool head_told; /* or more than that */
     char read_bytes[READ_BYTES];
 };
 
@@ -100,6 +101,7 @@ void client_link_drop(struct client_link *l)
 static bool on_piece(void *arg, struct str piece)
 {
     struct client_link *l = arg;
+    l->head_told = true;
     return l->events->on_piece(l->arg, http_reply_status(l->reply), piece) && !l->dropped;
 }
 
@@ -111,17 +113,31 @@ static bool is_written(const struct client_link *l)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&l->tcp) == 0;
 }
 
-static void tell_answer(struct client_link *l)
+static struct http_response head_of(const struct client_link *l)
 {
-    l->busy = false;
-    l->reused = true;
-    l->ending = !http_reply_keeps_alive(l->reply) || !is_written(l);
-    struct http_response head = {
+    return (struct http_response){
         .status = http_reply_status(l->reply),
         .content_type = http_reply_content_type(l->reply),
         .retry_after = http_reply_retry_after(l->reply),
         .headers = http_reply_headers(l->reply),
     };
+}
+
+static void tell_head(struct client_link *l)
+{
+    if (l->head_told || !http_reply_has_head(l->reply))
+        return;
+    struct http_response head = head_of(l);
+    l->head_told = true;
+    l->events->on_head(l->arg, &head);
+}
+
+static void tell_answer(struct client_link *l)
+{
+    l->busy = false;
+    l->reused = true;
+    l->ending = !http_reply_keeps_alive(l->reply) || !is_written(l);
+    struct http_response head = head_of(l);
     l->events->on_answer(l->arg, &head);
 }
 
@@ -129,8 +145,12 @@ static void tell_answer(struct client_link *l)
  * try. */
 static void on_reply(struct client_link *l, enum http_reply_state state, enum rc bad)
 {
-    if (l->dropped || state == HTTP_REPLY_MORE)
+    if (l->dropped)
         return;
+    if (state == HTTP_REPLY_MORE) {
+        tell_head(l);
+        return;
+    }
     if (state == HTTP_REPLY_DONE) {
         tell_answer(l);
         return;
@@ -195,7 +215,7 @@ void client_link_send(struct client_link *l, struct buf take_request, bool to_he
     buf_free(&l->request);
     l->request = take_request;
     l->busy = true;
-    l->sent_any = false;
+    l->sent_any = l->head_told = false;
     http_reply_begin(l->reply, to_head);
     if (l->connected)
         transmit(l);

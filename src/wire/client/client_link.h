@@ -11,6 +11,9 @@
 struct client_link;
 
 struct client_link_events {
+    /* The head of an answer whose body is still to come, or to end. Told once, unless pieces of the
+     * body, or the whole answer, came with it. */
+    void (*on_head)(void *arg, const struct http_response *head);
     /* A piece of the answer's body; false: no more of it. */
     bool (*on_piece)(void *arg, int status, struct str piece);
     /* The answer is complete; its body came in pieces. Headers are borrowed for the call. */

@@ -32,6 +32,7 @@ struct heard {
     struct err err;
     struct buf body;
     struct buf pieces;
+    size_t heads; /* that came before any of the body */
     char content_type[64];
     char retry_after[64];
 };
@@ -97,6 +98,15 @@ static inline void on_done(void *arg, const struct http_response *response, cons
     buf_add(&h->body, response->body);
     snprintf(h->content_type, sizeof h->content_type, "%.*s", STR_ARG(response->content_type));
     snprintf(h->retry_after, sizeof h->retry_after, "%.*s", STR_ARG(response->retry_after));
+}
+
+static inline void on_head(void *arg, const struct http_response *head)
+{
+    struct rig *rig = arg;
+    rig->heard.heads++;
+    rig->heard.status = head->status;
+    snprintf(rig->heard.content_type, sizeof rig->heard.content_type, "%.*s",
+             STR_ARG(head->content_type));
 }
 
 static inline void on_data(void *arg, struct str piece)

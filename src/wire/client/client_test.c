@@ -139,6 +139,50 @@ TEST(a_stream_is_handed_over_as_it_comes)
     rig_free(rig);
 }
 
+TEST(the_head_of_a_stream_is_told_before_its_first_piece)
+{
+    struct rig *rig = rig_new(&limits);
+    struct http_call call = get(rig, "/stream");
+    call.on_data = on_data;
+    call.on_head = on_head;
+    http_client_send(rig->client, &call);
+    WAIT_FOR(rig, rig->heard.heads == 1);
+    assert_int_equal(rig->heard.status, 200);
+    assert_string_equal(rig->heard.content_type, "text/event-stream");
+    assert_int_equal(rig->heard.pieces.len, 0);
+    http_stream_write(rig->parked, STR("one"));
+    WAIT_FOR(rig, rig->heard.pieces.len == 3);
+    http_stream_close(rig->parked);
+    WAIT_FOR(rig, rig->heard.done == 1);
+    assert_int_equal(rig->heard.heads, 1);
+    call.target = STR("/busy"); /* the caller hears of an error as a whole */
+    send_and_wait(rig, &call);
+    assert_int_equal(rig->heard.status, 503);
+    assert_int_equal(rig->heard.heads, 1);
+    rig_free(rig);
+}
+
+static void give_up_at_head(void *arg, const struct http_response *head)
+{
+    struct rig *rig = arg;
+    on_head(arg, head);
+    http_client_abort(rig->client);
+}
+
+TEST(a_stream_can_be_given_up_at_its_head)
+{
+    struct rig *rig = rig_new(&limits);
+    struct http_call call = get(rig, "/stream");
+    call.on_data = on_data;
+    call.on_head = give_up_at_head;
+    http_client_send(rig->client, &call);
+    WAIT_FOR(rig, rig->heard.done == 1);
+    assert_int_equal(rig->heard.err.rc, RC_SHUTDOWN);
+    assert_int_equal(rig->heard.heads, 1);
+    http_stream_close(rig->parked);
+    rig_free(rig);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     (void)timer;

@@ -23,6 +23,7 @@ struct http_reply {
     int status;
     bool to_head;
     bool begun;
+    bool has_head;
     bool complete;
     bool stopped;
     bool keeps_alive;
@@ -85,6 +86,7 @@ static int on_head_end(llhttp_t *llhttp)
 {
     struct http_reply *r = llhttp->data;
     r->status = llhttp->status_code;
+    r->has_head = !is_interim(r);
     /* 1: there is no body. Nor has an interim answer one, whatever its length says: it would be
      * joined to that of the real answer. */
     return r->to_head || is_interim(r) ? 1 : 0;
@@ -147,7 +149,7 @@ void http_reply_begin(struct http_reply *r, bool to_head)
     r->llhttp.data = r;
     r->status = 0;
     r->to_head = to_head;
-    r->begun = r->complete = r->stopped = r->keeps_alive = r->spare = false;
+    r->begun = r->has_head = r->complete = r->stopped = r->keeps_alive = r->spare = false;
     on_begin(&r->llhttp);
 }
 
@@ -174,6 +176,11 @@ enum http_reply_state http_reply_feed_eof(struct http_reply *r)
 bool http_reply_begun(const struct http_reply *r)
 {
     return r->begun;
+}
+
+bool http_reply_has_head(const struct http_reply *r)
+{
+    return r->has_head;
 }
 
 int http_reply_status(const struct http_reply *r)

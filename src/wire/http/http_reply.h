@@ -29,6 +29,8 @@ enum http_reply_state http_reply_feed_eof(struct http_reply *r);
 
 /* False before the first byte of an answer. */
 bool http_reply_begun(const struct http_reply *r);
+/* True when the status and all headers are there; those of an interim answer do not count. */
+bool http_reply_has_head(const struct http_reply *r);
 int http_reply_status(const struct http_reply *r);
 struct str http_reply_content_type(const struct http_reply *r); /* NULL str when absent */
 struct str http_reply_retry_after(const struct http_reply *r);
