@@ -42,6 +42,16 @@ static void move(int64_t *ms, int64_t to_ms, int64_t by_ms)
         *ms = to_ms;
 }
 
+/* The attempt ended in the very turn that moved it, and left nothing to see that by. Those that run
+ * move at once, in the first turn of a step. */
+static bool ended_by_step(const struct world *w, const struct model_exec *x,
+                          const struct exec_rec *to)
+{
+    const struct engine *e = engine_of(w);
+    return to->sla_since_ms == 0 && exec_is_leased(x->rec.state) && !e->clock.v.first &&
+           e->turn.before.clock.stepped_ms != e->clock.v.stepped_ms;
+}
+
 void clocks_shift(struct world *w, struct model_exec *x, const struct exec_rec *to,
                   const struct turn_view *view)
 {
@@ -49,8 +59,9 @@ void clocks_shift(struct world *w, struct model_exec *x, const struct exec_rec *
     if (by_ms == 0 || view->now.unsure || x->born_turn == w->model.turn)
         return;
     move(&x->rec.started_ms, to->started_ms, by_ms);
-    if (x->rec.sla_since_ms != 0 && to->sla_since_ms == x->rec.sla_since_ms + by_ms)
-        x->sla.since_ms = x->rec.sla_since_ms = to->sla_since_ms;
+    if (x->rec.sla_since_ms != 0 &&
+        (to->sla_since_ms == x->rec.sla_since_ms + by_ms || ended_by_step(w, x, to)))
+        x->sla.since_ms = x->rec.sla_since_ms = x->rec.sla_since_ms + by_ms;
     if (is_delayed(w, x))
         move(&x->rec.slot_ms, to->slot_ms, by_ms);
 }

@@ -191,6 +191,31 @@ static size_t leases_at_grant(const struct world *w, const struct model_exec *gr
     return count;
 }
 
+/* The same of a queue and of a team, whose limits bind all that are in them. */
+static size_t queue_leases_at_grant(const struct world *w, struct str name)
+{
+    const struct model *m = &w->model;
+    size_t count = model_queue_leases(m, name);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        count -= str_eq(rules_of(m, x)->queue, name) && !model_was_granted(m, x) &&
+                 joined_lately(w, x);
+    }
+    return count;
+}
+
+static size_t team_leases_at_grant(const struct world *w, struct str name)
+{
+    const struct model *m = &w->model;
+    size_t count = model_team_leases(m, name);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        count -= str_eq(rules_of(m, x)->team, name) && !model_was_granted(m, x) &&
+                 joined_lately(w, x);
+    }
+    return count;
+}
+
 static struct model_rate *find_rate(const struct model *m, struct str key)
 {
     for (size_t i = 0; i < m->rates.len; i++) {
@@ -283,15 +308,15 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
             "%s was granted while its queue is paused", exec_label(w, x->rec.id));
     PROMISE(w,
             queue.concurrency == 0 || !limits_settled(w, view->now.boot_ms) ||
-                model_queue_leases(&w->model, rules->queue) <= queue.concurrency,
+                queue_leases_at_grant(w, rules->queue) <= queue.concurrency,
             "%s was granted, and its queue of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
-            queue.concurrency, model_queue_leases(&w->model, rules->queue));
+            queue.concurrency, queue_leases_at_grant(w, rules->queue));
     struct team_rec team = model_team(&w->model, rules->team);
     PROMISE(w,
             team.concurrency == 0 || !limits_settled(w, view->now.boot_ms) ||
-                model_team_leases(&w->model, rules->team) <= team.concurrency,
+                team_leases_at_grant(w, rules->team) <= team.concurrency,
             "%s was granted, and its team of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
-            team.concurrency, model_team_leases(&w->model, rules->team));
+            team.concurrency, team_leases_at_grant(w, rules->team));
     if (rules->concurrency.key.len > 0)
         PROMISE(w, leases_at_grant(w, x) <= rules->concurrency.limit,
                 "%s was granted as number %zu of at most %" PRIu32, exec_label(w, x->rec.id),

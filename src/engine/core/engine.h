@@ -130,8 +130,8 @@ void engine_load_team(struct engine *e, const struct team_rec *rec);
 void engine_load_cordon(struct engine *e, const struct worker_rec *rec);
 void engine_load_silence(struct engine *e, const struct silence_rec *rec);
 /* Between turns: all settings are about to be read again, and have been. A calendar or a silence
- * that was not among them is gone: another server has deleted it; and so is the cordon of its
- * worker. */
+ * that was not among them is gone: another server has deleted it; and so are the cordon of its
+ * worker and what was decided about a queue or a team. */
 void engine_settings_begin(struct engine *e);
 void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);

@@ -43,6 +43,7 @@ struct limit {
     uint32_t held;         /* leases that count */
     uint32_t lent;         /* of those: no leases of ours, but permits (limit_remote.h) */
     uint32_t home;         /* the bucket that its key lives in */
+    uint32_t reading;      /* team: the newest of engine.readings that had it */
     bool remote;           /* its home is another partition: a start needs a permit */
     struct list bars;      /* of tracks (bar.node) */
     struct rungs rungs;    /* the same, by what they bear; of a rate of ours and a team it is one */

@@ -340,9 +340,12 @@ static struct move after_time(struct engine *e, const struct exec *x, struct str
 
 /* Its time was over while it ran; of what nobody has named that is known only of the time
  * before. */
-static bool silent_past_sla(const struct engine *e, const struct exec *x)
+static bool silent_past_sla(struct engine *e, struct exec *x)
 {
-    return sla_stops(x) && (!lease_is_unseen(&x->v.lease) || unseen_sla_over(e, x));
+    bool known = !lease_is_unseen(&x->v.lease) || unseen_sla_over(e, x);
+    if (known)
+        sla_catch_up(e, x);
+    return sla_stops(x) && known;
 }
 
 static bool silent_past_time(const struct engine *e, const struct exec *x, enum blame blame)

@@ -32,8 +32,34 @@ void engine_load_team(struct engine *e, const struct team_rec *rec)
     to.max = rec->concurrency;
     to.changed_ms = rec->changed_ms;
     to.changed_by = *name_keep(e, rec->changed_by);
+    team->reading = e->readings;
     ready_limit(&e->ready, team, &to);
     limit_leave(&e->ready.limits, team); /* its jobs join it as they come */
+}
+
+/* The store no longer says anything about it. */
+static void void_team(struct engine *e, struct limit *team)
+{
+    struct limit_values to = team->v;
+    to.max = 0;
+    to.changed_ms = 0;
+    to.changed_by = (struct str){0};
+    (void)limit_join(&e->ready.limits, LIMIT_TEAM, team->key); /* it stays meanwhile */
+    ready_limit(&e->ready, team, &to);
+    limit_leave(&e->ready.limits, team);
+}
+
+void teams_read(struct engine *e)
+{
+    const struct strmap *limits = &e->ready.limits.by_key;
+    for (size_t i = 0; i < limits->cap; i++) {
+        struct limit *team = limits->slots[i].value;
+        if (team == NULL || team->kind != LIMIT_TEAM || team->v.changed_ms == 0 ||
+            team->reading == e->readings)
+            continue;
+        void_team(e, team);
+        i = SIZE_MAX; /* it may be gone, and others have moved: from the beginning */
+    }
 }
 
 static struct team_view view_of(const struct limit *team, struct arena *arena)

@@ -128,6 +128,26 @@ TEST(a_limit_is_the_same_after_a_restart_and_says_whose_it_is)
     assert_int_equal(take(&w, &f, 8), 0);
 }
 
+/* The database has gone back, and this server has lost nothing that it kept itself. */
+TEST(a_limit_that_the_store_has_forgotten_holds_nothing_back)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8);
+    ask_team(&w, "data", 1);
+    ask_team(&w, "idle", 1);
+    for (size_t i = 0; i < 3; i++)
+        SUBMIT(&w, .team = "data");
+    assert_int_equal(take(&w, &f, 8), 1);
+    strmap_remove(&w.table.teams, STR("data"));
+    strmap_remove(&w.table.teams, STR("idle"));
+    engine_settings_begin(w.engine);
+    engine_settings_end(w.engine);
+    assert_int_equal(take(&w, &f, 7), 2);
+    struct asked *idle = look_at(&w, "idle");
+    world_turn(&w);
+    assert_int_equal(idle->cmd.reply.rc, RC_NOT_FOUND);
+}
+
 TEST(teams_are_listed_by_name_while_they_have_jobs_or_a_limit)
 {
     WORLD(w);

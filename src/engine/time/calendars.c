@@ -23,6 +23,7 @@
 #include "engine/core/undo.h"
 #include "engine/ready/cordon.h"
 #include "engine/ready/forget.h"
+#include "engine/ready/teams.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -342,6 +343,7 @@ void engine_settings_end(struct engine *e)
             i = 0; /* all have moved */
     }
     queues_read(e);
+    teams_read(e);
     cordons_read(e);
     silences_read(e);
 }

@@ -13,6 +13,7 @@
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
 #include "engine/ready/workers.h"
+#include "engine/time/steps.h"
 
 #include <inttypes.h>
 
@@ -139,6 +140,12 @@ void sla_due(struct engine *e, struct exec *x)
     enum sla_event_kind kind;
     if (next_ms(x, &kind) > 0)
         reach(e, x, kind, false);
+}
+
+void sla_catch_up(struct engine *e, struct exec *x)
+{
+    for (int64_t at_ms; !steps_hold_dues(e) && (at_ms = sla_next_ms(x)) > 0 && at_ms <= e->now_ms;)
+        sla_due(e, x);
 }
 
 /* ---- attempts */

@@ -7,6 +7,9 @@
 int64_t sla_next_ms(const struct exec *x);
 /* That moment has come. */
 void sla_due(struct engine *e, struct exec *x);
+/* The same for all limits up to now. Terms end before dues come in a turn, and after an outage both
+ * may have passed: a lease that ends in silence must not end as if its run had been in time. */
+void sla_catch_up(struct engine *e, struct exec *x);
 /* A lease begins: the clock runs from now, or goes on. */
 void sla_begin(const struct engine *e, const struct exec *x, struct exec_values *to);
 /* The attempt is about to end, by a report or for good. */

@@ -264,6 +264,21 @@ TEST(a_worker_that_is_gone_has_stopped_it_too)
     assert_int_equal(x->lost, 0);
 }
 
+/* No turn could be kept while both passed. */
+TEST(a_limit_that_passed_before_the_lease_did_has_stopped_it)
+{
+    STAGE(s, SLA_STRICT, .retries = 1);
+    go_on(s, EXPECTED_MS);
+    world_wake(&s->w, MAX_MS - EXPECTED_MS);
+    world_pass(&s->w, 0);
+    assert_int_equal(told(s, SLA_EVENT_VIOLATION), 1);
+    const struct attempt_rec *attempt = attempt_of(&s->w, s->job->exec_id, 1);
+    assert_int_equal(attempt->outcome, OUTCOME_TIMEOUT);
+    const struct exec_rec *x = map_get(&s->w.table.live, s->job->exec_id);
+    assert_int_equal(x->lost, 0);
+    assert_int_equal(x->attempts, 1);
+}
+
 TEST(a_parked_worker_is_told_at_once)
 {
     STAGE(s, SLA_STRICT);
