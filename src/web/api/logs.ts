@@ -1,31 +1,11 @@
 // Output of executions: windows of numbered lines, and what is printed from now on.
+import type { LogLine, LogLinesEnd } from 'openapi'
 import { part, printQuery, Query } from '../base/query'
 import { inPieces } from '../base/pieces'
 import { SseReader } from '../live/sse'
 import { send } from './client'
 
-export interface LogLine {
-    attempt: number
-    /** Within the attempt, over all streams. */
-    n: number
-    at: string
-    stream: string
-    text: string
-    /** It goes on in the next line of its stream. */
-    more?: boolean
-    dropped_bytes?: number
-    missing_pieces?: number
-}
-
-export interface LogLinesEnd {
-    end: true
-    status: string
-    complete: boolean
-    /** There are more lines already. */
-    more: boolean
-    attempts: { attempt: number, lines?: number, lines_of_stream?: number }[]
-    deleted_attempts?: number[]
-}
+export type { LogLine, LogLinesEnd }
 
 export interface LogWindow { lines: LogLine[], end: LogLinesEnd }
 

@@ -46,12 +46,13 @@ export function Log({ source, empty, choice }: LogProps) {
     const [find, setFind] = useState(query.value.get('find') ?? '')
     const [following, setFollowing] = useState(true)
     const [current, setCurrent] = useState<number | null>(null)
-    const search = useSearch(source, store.total, find)
+    const { total, opened, complete } = store // as they are drawn: effects may run when there is more already
+    const search = useSearch(source, total, find)
     const box = useRef<HTMLDivElement>(null)
     const findBox = useRef<HTMLInputElement>(null)
     const chosen = chosenLines(address.value.hash)
-    const live = store.opened === 'yes' && !store.complete
-    const scroller = useScroller(box, store.total, (atEnd, up) => {
+    const live = opened === 'yes' && !complete
+    const scroller = useScroller(box, total, (atEnd, up) => {
         if (up || atEnd)
             setFollowing(atEnd && !up)
     })
@@ -73,7 +74,7 @@ export function Log({ source, empty, choice }: LogProps) {
     // The lines of the address, once it is known where they are.
     const placed = useRef('')
     useEffect(() => {
-        const row = chosen && store.opened ? store.find(chosen[0]) : null
+        const row = chosen && opened ? store.find(chosen[0]) : null
         if (row !== null && placed.current !== source.key + address.value.hash) {
             placed.current = source.key + address.value.hash
             setFollowing(false)
@@ -123,19 +124,19 @@ export function Log({ source, empty, choice }: LogProps) {
     const look = useMemo(() => ({ find: search ? find : '', times: times ? zone : null, wrap, current, chosen }),
         [search, find, times, zone, wrap, current, address.value.hash])
     const at = search && current !== null ? Math.max(0, search.found.indexOf(current)) : 0
-    const isEmpty = store.opened !== null && store.total === 0
+    const isEmpty = opened !== null && total === 0
     return (
         <section class="log" onKeyDown={onKeyDown} aria-label="Log">
             <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing, wrap, setWrap,
-                times, setTimes }} total={store.total} toError={() => void toError()}
+                times, setTimes }} total={total} toError={() => void toError()}
                 stream={query.value.get('stream') ?? ''} setStream={stream => setQuery({ stream })} />
             {store.problem !== null && <p class="old-data" role="status">
                 {store.problem instanceof Error ? store.problem.message : String(store.problem)}</p>}
-            {isEmpty && <p class="log-empty soft">{store.opened === 'deleted'
+            {isEmpty && <p class="log-empty soft">{opened === 'deleted'
                 ? 'This output was deleted: it is kept for a while only (setting logs_keep_ms).' : empty}</p>}
             <Rows {...{ box, store, version, scroller, look, hrefOf, choose }} />
             <p class="log-foot small soft" role="status">
-                {count(store.total, 'line')}{live && (following ? ', following' : ', growing')}</p>
+                {count(total, 'line')}{live && (following ? ', following' : ', growing')}</p>
         </section>
     )
 }
