@@ -143,7 +143,8 @@ await run({
         const [retry, cancel] = deeds.deeds
         same(deeds.whyNotAll(retry, { status: ['failed'], queue: ['a'] }), null, 'retry')
         check(deeds.whyNotAll(retry, { tag: ['a:b'] }).includes('tag'), 'retry by a tag')
-        check(deeds.whyNotAll(cancel, { worker: 'wrk_1' }).includes('worker'), 'cancel by a worker')
+        check(deeds.whyNotAll(cancel, { worker: 'w' }).includes('worker'), 'cancel by a worker')
+        same(deeds.whyNotAll(cancel, { worker: 'w', status: ['running'] }), null, 'cancel what it runs')
         check(deeds.whyNotAll(cancel, { status: ['failed'] }) !== null, 'cancel what is over')
     },
 })
