@@ -29,7 +29,7 @@ let long
 
 await run({
     'a failure is told with its trace, its kind and its attempts': async () => {
-        const broken = python('import sys\nsys.stderr.write("row 7\\n")\nraise ValueError("customer 42 has no address")')
+        const broken = python('import sys\nprint("row 7", file=sys.stderr)\nraise ValueError("customer 42 has no address")')
         const other = await start('import-other', broken)
         await ended(other)
         const id = await start('import-customers', broken, { retry: { max_retries: 1, delay: '50ms', jitter: 0 } })
@@ -88,7 +88,8 @@ await run({
             name: `fails-${i}`, command: ['false'], retry: ONCE, queue: 'fails',
         }))
         await call('POST', '/jobs/batch', { jobs })
-        const failed = async () => (await call('GET', '/executions?queue=fails&status=failed&limit=300')).executions.length
+        const failed = async () =>
+            (await call('GET', '/executions?queue=fails&status=failed&limit=300')).executions.length
         await until(async () => await failed() === 130, '130 failures')
         const page = await open('/executions?queue=fails&status=failed')
         await page.locator('tr[data-at="0"] input').check()
@@ -101,7 +102,7 @@ await run({
         await close(page)
 
         await call('POST', '/queues/piled/pause')
-        await call('POST', '/jobs/batch', { jobs: jobs.map(job => ({ ...job, name: `p-${job.name}`, queue: 'piled' })) })
+        await call('POST', '/jobs/batch', { jobs: jobs.map((job, i) => ({ ...job, name: `piles-${i}`, queue: 'piled' })) })
         const other = await open('/executions?queue=piled&created_after=1h')
         await other.getByLabel('Pick all that are shown').check()
         await other.getByRole('button', { name: 'Pick all that match' }).click()
@@ -160,7 +161,7 @@ for i in range(${LINES}):
     'output is followed until one scrolls up': async () => {
         const id = await start('talks', 'i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "tick $i"; sleep 0.05; done')
         const page = await open(`/executions/${id}/output`)
-        const last = async () => Number(/tick (\d+)/.exec(await page.locator('.log-row').last().textContent() ?? '')?.[1])
+        const last = async () => Number(/tick (\d+)/.exec(await page.locator('.log-row').last().textContent())?.[1])
         await until(async () => await last() > 40, 'more than a screen of lines')
         const seen = await last()
         await until(async () => await last() > seen, 'the end to be shown')

@@ -32,7 +32,7 @@ await run({
     },
     'other sequences are left out, and hide nothing': () => {
         same(texts(`a${ESC}[2J${ESC}[10;5Hb${ESC}[?25lc`).join(''), 'abc', 'the cursor')
-        same(texts(`${ESC}]0;title\x07a${ESC}]8;;http://evil${ESC}\\b${ESC}]8;;${ESC}\\`).join(''), 'ab', 'titles, links')
+        same(texts(`${ESC}]0;title\x07a${ESC}]8;;http://evil${ESC}\\b${ESC}]8;;${ESC}\\`).join(''), 'ab', 'links')
         same(texts(`${ESC}]0;rm -rf`).join(''), '0;rm -rf', 'one that is not closed')
         same(texts(`x${ESC}[31`).join(''), 'x31', 'a colour that is cut')
         same(texts(`${ESC}(Ba${ESC}=b`).join(''), 'ab', 'two letters')
@@ -63,7 +63,7 @@ await run({
         check(ansi.parse(many).spans.length <= 100, 'pieces')
     },
     'random bytes break nothing': () => {
-        const letters = [ESC, '[', ']', ';', ':', 'm', 'K', '3', '8', '\r', '\b', '\x07', '\x9b', 'é', '😀', 'x', '?', '\\']
+        const letters = [ESC, '[', ']', ';', ':', 'm', 'K', '3', '8', '\r', '\b', '\x07', '\x9b', 'é', '😀', 'x', '?']
         let seed = 7
         for (let i = 0; i < 2000; i++) {
             const line = Array.from({ length: 30 }, () => letters[(seed = seed * 48271 % 2147483647) % letters.length])
@@ -76,13 +76,14 @@ await run({
         rows.count = 1_000_000
         same([rows.top(0), rows.top(1000), rows.total], [0, 20_000, 20_000_000], 'as usual')
         check(rows.set(10, 60) && rows.set(600_000, 120) && !rows.set(10, 60), 'news')
-        same([rows.top(10), rows.top(11), rows.top(600_001), rows.total], [200, 260, 12_000_160, 20_000_140], 'measured')
+        same([10, 11, 600_001, 1_000_000].map(row => rows.top(row)), [200, 260, 12_000_160, 20_000_140], 'measured')
         for (const row of [0, 9, 10, 11, 511, 512, 600_000, 600_001, 999_999])
             same([rows.at(rows.top(row)), rows.at(rows.top(row + 1) - 1)], [row, row], `row ${row}`)
         same([rows.at(-5), rows.at(1e12)], [0, 999_999], 'beyond')
     },
     'the first error is one': () => {
-        for (const line of ['ERROR: no', 'ValueError: x', 'Traceback (most recent call last):', 'panic: x', 'cannot open',
+        for (const line of ['ERROR: no', 'ValueError: x', 'Traceback (most recent call last):', 'panic: x',
+            'cannot open',
             `${ESC}[31mFatal${ESC}[0m: x`, 'it failed', '0 errors, 1 failed'])
             check(search.looksWrong(line, 'stdout'), line)
         for (const line of ['ok', '0 errors', 'no failures', 'errors: 0', 'all is well'])

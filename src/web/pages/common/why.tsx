@@ -49,7 +49,8 @@ export function wordsOf(why: Explanation): string {
     const [first, ...others] = why.blockers
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'
-    return (shorter[first.kind]?.(first) ?? brief(first.text)) + (others.length > 0 ? `, and ${others.length} more` : '')
+    const short = shorter[first.kind]?.(first) ?? brief(first.text)
+    return others.length > 0 ? `${short}, and ${others.length} more` : short
 }
 
 export function Why({ executionId, error }: { executionId: string, error?: string | null }) {

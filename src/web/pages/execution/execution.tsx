@@ -2,6 +2,7 @@
 import './execution.css'
 import type { Execution, Explanation, JobSummary } from 'openapi'
 import { useResource } from '../../api/resource'
+import { isMerelyTime } from '../../base/blockers'
 import { part } from '../../base/query'
 import { now } from '../../live/live'
 import { Tabs } from '../../parts/list/tabs'
@@ -46,7 +47,7 @@ export default function ExecutionPage({ params }: PageProps) {
     const one = known.data
     const waits = one !== null && (isWaiting(one.status) || (one.status === 'running' && one.stopping))
     const why = useResource<Explanation>(waits ? `/executions/${part(id)}/explain` : null, {}, { every: WAITS_MS })
-    const job = useResource<JobPart>(one ? `/jobs/${part(one.job_id)}` : null, { fields: 'job_id,name,status,schedule' })
+    const job = useResource<JobPart>(one && `/jobs/${part(one.job_id)}`, { fields: 'job_id,name,status,schedule' })
     const name = job.data?.name ?? one?.job_name ?? one?.job_id ?? id
     useTitle(one ? `${name}, ${one.status}` : 'Execution')
 
@@ -55,7 +56,8 @@ export default function ExecutionPage({ params }: PageProps) {
             <h1 tabIndex={-1}>Execution <code>{id}</code></h1>
             <OldData problem={known.problem} at={known.at} retry={known.reload} />
         </div>
-    const blocker = waits && why.data?.blockers[0] ? brief(why.data.blockers[0].text) : null
+    const first = waits ? why.data?.blockers.find(blocker => !isMerelyTime(blocker.kind)) : null
+    const blocker = first ? brief(first.text) : null
     const said = sentence(one, now.value, blocker)
     const path = `/executions/${part(id)}`
     const tabs = [

@@ -23,13 +23,14 @@ export function Facts({ one, zone }: { one: Execution, zone: string | null }) {
     }), { cpu: 0, memory: 0, output: 0 })
     return (
         <dl class="facts">
-            <Fact name="Queue"><a href={`/queues/${encodeURIComponent(one.queue)}`}>{one.queue}</a>, priority {one.priority}
+            <Fact name="Queue">
+                <a href={`/queues/${encodeURIComponent(one.queue)}`}>{one.queue}</a>, priority {one.priority}
             </Fact>
             <Fact name="Why it exists">{origins[one.origin] ?? one.origin}</Fact>
             {one.origin === 'slot' && <Fact name="Slot"><Time at={one.slot} zone={zone} exactly /></Fact>}
             {one.worker_id && <Fact name="Worker"><Id id={one.worker_id} href={`/workers/${one.worker_id}`} /></Fact>}
             {one.started_at && <Fact name="Began"><Time at={one.started_at} zone={zone} /></Fact>}
-            {one.started_at && one.status !== 'queued' && <Fact name="Took">
+            {(one.duration_ms !== null || one.status === 'running') && <Fact name="Took">
                 <Duration ms={one.duration_ms} since={one.status === 'running' ? one.started_at : null} /></Fact>}
             {one.attempts.length > 0 && <>
                 <Fact name="Processor time">{duration(used.cpu)}</Fact>

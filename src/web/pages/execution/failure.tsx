@@ -24,7 +24,7 @@ const meanings: Record<string, string> = {
     unknown: 'it is of none of the kinds that have a name',
 }
 
-interface Others { executions: ExecutionSummary[], total: number, total_is_estimate?: boolean, next_cursor: string | null }
+interface Others { executions: ExecutionSummary[], next_cursor: string | null }
 
 function OtherFailures({ fingerprint, own }: { fingerprint: string, own: string }) {
     const search = printQuery({ fingerprint })

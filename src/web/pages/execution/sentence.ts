@@ -1,7 +1,7 @@
 // How an execution is, in one sentence. Pure.
 import type { Execution } from 'openapi'
 import { count, duration } from '../../base/format'
-import { parse } from '../../base/when'
+import { parse, relative } from '../../base/when'
 
 export interface Said { text: string, hue?: 'bad' }
 
@@ -18,6 +18,7 @@ export function sentence(one: Execution, now: number, blocker: string | null): S
     const took = one.duration_ms === null ? '' : ` ${duration(one.duration_ms)}`
     const waits = blocker ? ` ${blocker[0].toUpperCase()}${blocker.slice(1)}.` : ''
     const since = parse(one.started_at)
+    const inTime = (at: string | null) => relative(parse(at) ?? now, now, 'UTC')
     switch (one.status) {
     case 'completed':
         return { text: `It succeeded${took && ` in${took}`}${one.attempt_count > 1 ? `, with ${attempts(one)}` : ''}.` }
@@ -32,9 +33,9 @@ export function sentence(one: Execution, now: number, blocker: string | null): S
                     `${one.attempt_count > 1 ? `, in attempt ${one.attempt_count}` : ''}.`,
         }
     case 'retrying':
-        return { text: `The attempt failed${why}; it is tried again.${waits}` }
+        return { text: `Attempt ${one.attempt_count} failed${why}; it is tried again ${inTime(one.next_attempt_at)}.` }
     case 'scheduled':
-        return { text: `Its time has not come.${waits}` }
+        return { text: `It is due ${inTime(one.due_at)}.${waits}` }
     case 'blocked':
         return { text: `It waits for something else.${waits}` }
     case 'queued':

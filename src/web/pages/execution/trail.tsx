@@ -41,6 +41,7 @@ function Step({ step, gapMs, status }: { step: ExecutionTransition, gapMs: numbe
     const { hue, shape } = state(shapeOf[step.event] ?? step.status)
     const meaning = gapMs !== null && gapMs >= 1 && status
         ? stretches([{ ...step, status: status as ExecutionTransition['status'] }])[0]?.words : null
+    const leased = step.event === 'lease' ? /^leased to (wrk_\w+)$/.exec(step.reason)?.[1] : null
     return (
         <>
             {meaning && <li class="trail-gap soft">{meaning} {duration(gapMs!)}</li>}
@@ -49,7 +50,8 @@ function Step({ step, gapMs, status }: { step: ExecutionTransition, gapMs: numbe
                 <Time at={step.at} exactly={{ day: false }} />
                 <span class="trail-words">
                     {eventWords(step.event)}
-                    {step.reason && <>: <bdi class="trail-reason">{step.reason}</bdi></>}
+                    {leased ? <> <Id id={leased} href={`/workers/${leased}`} /></>
+                        : step.reason && <>: <bdi class="trail-reason">{step.reason}</bdi></>}
                     {step.actor !== 'server' && <span class="soft"> by <Actor actor={step.actor} /></span>}
                 </span>
             </li>
@@ -65,8 +67,8 @@ export function Trail({ execution, blocker }: { execution: Execution, blocker: s
     const first = parse(transitions[0]?.at)
     return (
         <section class="panel trail">
-            <h2>Timeline {first !== null && <span class="soft small">since <Time at={transitions[0].at} exactly /></span>}
-            </h2>
+            <h2>Timeline {first !== null &&
+                <span class="soft small">since <Time at={transitions[0].at} exactly /></span>}</h2>
             {all.length > 0 && <Bar all={all} />}
             <ol class="trail-steps">
                 {transitions.map((step, i) => {
@@ -77,7 +79,8 @@ export function Trail({ execution, blocker }: { execution: Execution, blocker: s
                 })}
                 {open?.to === null && <li class="trail-step">
                     <Status state={execution.status} word={execution.stopping ? 'stopping' : undefined} />
-                    <span class="soft number">for {duration(Math.max(0, now.value - open.from))}{blocker && `: ${blocker}`}</span>
+                    <span class="soft number">for {duration(Math.max(0, now.value - open.from))}
+                        {blocker && `: ${blocker}`}</span>
                 </li>}
             </ol>
         </section>

@@ -2,7 +2,7 @@
 import './waits.css'
 import type { Blocker, Explanation } from 'openapi'
 import type { Loaded } from '../../api/resource'
-import { count, number } from '../../base/format'
+import { count } from '../../base/format'
 import { Code } from '../../parts/show/code'
 import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
@@ -21,17 +21,18 @@ export function lift(text: string): { what: string, how: string | null, command:
     }
 }
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 function One({ blocker }: { blocker: Blocker }) {
     const { what, how, command } = lift(blocker.text)
-    const { queue, used, limit, executions } = blocker
+    const { queue, executions } = blocker
     return (
         <li class="wait">
             <p class="wait-what">{what}</p>
             <p class="soft">
-                {how && <>To lift it: {how}. </>}
+                {how && <>{capital(how)}. </>}
                 {blocker.until && <>It goes by itself <Time at={blocker.until} />. </>}
                 {blocker.since && <>Since <Time at={blocker.since} />. </>}
-                {used !== undefined && limit !== undefined && <>{number(used)} of {number(limit)} in use. </>}
                 {queue && <a href={`/queues/${encodeURIComponent(queue)}`}>The queue {queue}</a>}
             </p>
             {command && <Code text={command} label="command" />}
@@ -53,7 +54,7 @@ export function Waits({ why }: { why: Loaded<Explanation> }) {
             <h2>What it waits for</h2>
             <OldData problem={why.problem} at={why.at} retry={why.reload} />
             <ol class="waits">{blockers.map((one, i) => <One key={i} blocker={one} />)}</ol>
-            {(start || ends) && <p class="soft">
+            {(start || ends) && <p class="soft waits-end">
                 {start && <>It is likely to start <Time at={start} />. </>}
                 {ends && <>It expires unless it has started by <Time at={ends} exactly />.</>}
             </p>}

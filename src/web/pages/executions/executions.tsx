@@ -66,7 +66,8 @@ export default function Executions() {
             <Sentence />
             <Filters filters={filters} />
             {some && may('POST', '/executions/actions') && <div class="row" role="region" aria-label="Actions">
-                <strong>{picks.all ? `All that match${said && `, ${said}`}` : count(picks.ids.size, 'execution')}</strong>
+                <strong>{picks.all ? `All that match${said && `, ${said}`}`
+                    : count(picks.ids.size, 'execution')}</strong>
                 {!picks.all && canAll && (list.hasMore || picks.ids.size < list.rows.length) &&
                     <button class="button plain" type="button" onClick={() => picks.setAll(true)}>
                         Pick all that match</button>}

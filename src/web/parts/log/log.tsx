@@ -127,8 +127,8 @@ export function Log({ source, empty, choice }: LogProps) {
     const isEmpty = opened !== null && total === 0
     return (
         <section class="log" onKeyDown={onKeyDown} aria-label="Log">
-            <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing, wrap, setWrap,
-                times, setTimes }} total={total} toError={() => void toError()}
+            <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing }}
+                {...{ wrap, setWrap, times, setTimes }} total={total} toError={() => void toError()}
                 stream={query.value.get('stream') ?? ''} setStream={stream => setQuery({ stream })} />
             {store.problem !== null && <p class="old-data" role="status">
                 {store.problem instanceof Error ? store.problem.message : String(store.problem)}</p>}

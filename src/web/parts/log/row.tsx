@@ -3,21 +3,27 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { bytes, number } from '../../base/format'
 import { exact, parse as parseTime } from '../../base/when'
-import { classOf, parse, Span } from './ansi'
-import type { Row as LogRow } from './store'
+import { parse, Span } from './ansi'
+import type { Row as LogRow } from './kept'
+import { classOf } from './style'
 
 /** Of a longer line so much is drawn, until one asks for the rest. */
 const SHOWN_CHARS = 2000
 const MARKS_MAX = 100
 
+/** Where the text begins that is looked for. */
+function marksOf(text: string, find: string): number[] {
+    const hay = find === find.toLowerCase() ? text.toLowerCase() : text
+    const marks: number[] = []
+    for (let at = hay.indexOf(find); at >= 0 && marks.length < MARKS_MAX; at = hay.indexOf(find, at + find.length))
+        marks.push(at)
+    return marks
+}
+
 /** Pieces cut where a mark begins or ends. */
 function Marked({ spans, find }: { spans: Span[], find: string }) {
     const text = spans.map(span => span.text).join('')
-    const cased = find !== find.toLowerCase()
-    const hay = cased || find === '' ? text : text.toLowerCase()
-    const marks: number[] = []
-    for (let at = find === '' ? -1 : hay.indexOf(find); at >= 0 && marks.length < MARKS_MAX; at = hay.indexOf(find, at + find.length))
-        marks.push(at)
+    const marks = find === '' ? [] : marksOf(text, find)
     const out: ComponentChildren[] = []
     let at = 0
     for (const [i, span] of spans.entries()) {

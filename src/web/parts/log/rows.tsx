@@ -1,9 +1,10 @@
 // The rows of a log that are on the screen.
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { Row as LogRow } from './kept'
 import { Row } from './row'
 import { ROW_PX, Scroller } from './scroller'
-import type { LogStore, Row as LogRow } from './store'
+import type { LogStore } from './store'
 
 export interface RowsLook {
     find: string
