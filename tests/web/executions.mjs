@@ -29,7 +29,7 @@ let long
 
 await run({
     'a failure is told with its trace, its kind and its attempts': async () => {
-        const broken = python('import sys\nprint("row 7", file=sys.stderr)\nraise ValueError("customer 42 has no address")')
+        const broken = python('import sys\nprint(7, file=sys.stderr)\nraise ValueError("customer 42 has no home")')
         const other = await start('import-other', broken)
         await ended(other)
         const id = await start('import-customers', broken, { retry: { max_retries: 1, delay: '50ms', jitter: 0 } })
@@ -102,7 +102,8 @@ await run({
         await close(page)
 
         await call('POST', '/queues/piled/pause')
-        await call('POST', '/jobs/batch', { jobs: jobs.map((job, i) => ({ ...job, name: `piles-${i}`, queue: 'piled' })) })
+        const piled = jobs.map((job, i) => ({ ...job, name: `piles-${i}`, queue: 'piled' }))
+        await call('POST', '/jobs/batch', { jobs: piled })
         const other = await open('/executions?queue=piled&created_after=1h')
         await other.getByLabel('Pick all that are shown').check()
         await other.getByRole('button', { name: 'Pick all that match' }).click()
