@@ -15,6 +15,8 @@ export interface Route {
 export const routes: Route[] = [
     { pattern: '/', title: 'Overview', load: () => import('../pages/overview/overview') },
     { pattern: '/jobs', title: 'Jobs', load: () => import('../pages/jobs/jobs') },
+    { pattern: '/executions', title: 'Executions', load: () => import('../pages/executions/executions') },
+    { pattern: '/executions/:id/:tab?', title: 'Execution', load: () => import('../pages/execution/execution') },
 ]
 
 export const missing: Route = { pattern: '*', title: 'Not found', load: () => import('../pages/missing/missing') }
@@ -26,6 +28,7 @@ export interface Noun { path: string, name: string, count?: 'deadLetters' | 'ale
 export const nouns: Noun[] = [
     { path: '/', name: 'Overview', phone: 1 },
     { path: '/jobs', name: 'Jobs', phone: 2 },
+    { path: '/executions', name: 'Executions', phone: 3 },
 ]
 
 export function findRoute(path: string): { route: Route, params: Record<string, string> } {

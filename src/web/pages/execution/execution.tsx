@@ -1,0 +1,91 @@
+// One execution: how it is and why, what happened to it, what it printed, its attempts, and its data.
+import './execution.css'
+import type { Execution, Explanation, JobSummary } from 'openapi'
+import { useResource } from '../../api/resource'
+import { isMerelyTime } from '../../base/blockers'
+import { part } from '../../base/query'
+import { now } from '../../live/live'
+import { Tabs } from '../../parts/list/tabs'
+import { Id } from '../../parts/show/id'
+import { OldData } from '../../parts/show/problem'
+import { Status } from '../../parts/show/status'
+import { useTitle } from '../../shell/page'
+import type { PageProps } from '../../shell/routes'
+import { brief } from '../common/why'
+import { isOver, isWaiting } from '../executions/columns'
+import { Actions } from './actions'
+import { Attempts } from './attempts'
+import { Data } from './data'
+import { Facts } from './facts'
+import { Failure } from './failure'
+import { Output } from './output'
+import { sentence } from './sentence'
+import { Trail } from './trail'
+import { Waits } from './waits'
+
+const EVERY_MS = 5000 // besides events, which tell most
+const WAITS_MS = 3000
+
+type JobPart = Pick<JobSummary, 'job_id' | 'name' | 'status' | 'schedule'>
+
+function Story({ one, job, blocker }: { one: Execution, job: JobPart | null, blocker: string | null }) {
+    const last = one.attempts[one.attempts.length - 1]
+    const zone = (job?.schedule as { timezone?: string } | null | undefined)?.timezone ?? null
+    return (
+        <>
+            {last?.error_class && one.status !== 'completed' &&
+                <Failure attempt={last} executionId={one.execution_id} />}
+            <div class="panel"><Facts one={one} zone={zone} /></div>
+            <Trail execution={one} blocker={blocker} />
+        </>
+    )
+}
+
+export default function ExecutionPage({ params }: PageProps) {
+    const { id, tab = '' } = params
+    const known = useResource<Execution>(`/executions/${part(id)}`, {}, { on: { execution: [id] }, every: EVERY_MS })
+    const one = known.data
+    const waits = one !== null && (isWaiting(one.status) || (one.status === 'running' && one.stopping))
+    const why = useResource<Explanation>(waits ? `/executions/${part(id)}/explain` : null, {}, { every: WAITS_MS })
+    const job = useResource<JobPart>(one && `/jobs/${part(one.job_id)}`, { fields: 'job_id,name,status,schedule' })
+    const name = job.data?.name ?? one?.job_name ?? one?.job_id ?? id
+    useTitle(one ? `${name}, ${one.status}` : 'Execution')
+
+    if (!one)
+        return <div class="stack">
+            <h1 tabIndex={-1}>Execution <code>{id}</code></h1>
+            <OldData problem={known.problem} at={known.at} retry={known.reload} />
+        </div>
+    const first = waits ? why.data?.blockers.find(blocker => !isMerelyTime(blocker.kind)) : null
+    const blocker = first ? brief(first.text) : null
+    const said = sentence(one, now.value, blocker)
+    const path = `/executions/${part(id)}`
+    const tabs = [
+        { key: '', name: 'What happened', href: path },
+        { key: 'output', name: 'Output', href: `${path}/output` },
+        { key: 'attempts', name: 'Attempts', href: `${path}/attempts`, count: one.attempts.length },
+        { key: 'data', name: 'Payload and result', href: `${path}/data` },
+    ]
+    return (
+        <div class={`stack execution${known.problem ? ' is-old' : ''}`}>
+            <div class="row spread">
+                <div class="execution-name">
+                    <h1 tabIndex={-1}><a href={`/jobs/${one.job_id}`}><bdi>{name}</bdi></a></h1>
+                    <span class="row">
+                        <Status state={one.status} word={one.stopping ? 'stopping' : undefined} />
+                        <Id id={one.execution_id} />
+                    </span>
+                </div>
+                <Actions execution={one} name={name} />
+            </div>
+            <p class={`execution-sentence${said.hue ? ` hue-${said.hue}` : ''}`}>{said.text}</p>
+            <OldData problem={known.problem} at={known.at} retry={known.reload} />
+            {!isOver(one.status) && <Waits why={why} />}
+            <Tabs tabs={tabs} current={tab} label="Parts of this execution" />
+            {tab === 'output' ? <Output execution={one} />
+                : tab === 'attempts' ? <Attempts execution={one} />
+                    : tab === 'data' ? <Data execution={one} />
+                        : <Story one={one} job={job.data} blocker={blocker} />}
+        </div>
+    )
+}

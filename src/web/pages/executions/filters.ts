@@ -1,0 +1,44 @@
+// The filters of the list of executions, in the address as in the call. Times may be told as "2h": since two hours.
+import { momentOf } from '../../base/moment'
+import type { Query } from '../../base/query'
+import { query } from '../../base/router'
+import { Filter, readFilters } from '../../parts/list/filters'
+
+export const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
+    'cancelled', 'skipped', 'expired', 'deduplicated'] as const
+export const classes = ['timeout', 'out_of_memory', 'permission_error', 'network_error', 'not_found', 'disk_error',
+    'killed', 'crashed', 'lost_worker', 'user_error', 'unknown'] as const
+
+const times: Filter[] = ([['created', 'Created'], ['started', 'Started'], ['finished', 'Finished']] as const)
+    .flatMap(([name, label]) => [
+        { name: `${name}_after`, label: `${label} since`, placeholder: '2h, 7d or a time' },
+        { name: `${name}_before`, label: `${label} before`, placeholder: '2h, 7d or a time' },
+    ])
+
+export const filters: Filter[] = [
+    { name: 'name', label: 'Job', first: true, placeholder: 'Job begins with …' },
+    { name: 'status', label: 'Status', words: statuses, many: true },
+    { name: 'class', label: 'Error class', words: classes },
+    { name: 'queue', label: 'Queue', many: true },
+    { name: 'job', label: 'Job id' },
+    { name: 'worker', label: 'Worker' },
+    { name: 'fingerprint', label: 'Fingerprint', placeholder: 'of failures of one kind' },
+    { name: 'tag', label: 'Tag', placeholder: 'key:value', many: true },
+    { name: 'owner', label: 'Owner' },
+    { name: 'team', label: 'Team' },
+    ...times,
+]
+
+/** As the call wants it: a name without a star is the beginning of one. */
+export function askedFor(now: number): Query {
+    const found: Query = readFilters(filters)
+    const name = query.value.get('name')
+    if (name)
+        found.name = name.includes('*') ? name : `${name}*`
+    for (const { name: time } of times) {
+        const text = query.value.get(time)
+        if (text)
+            found[time] = momentOf(text, now)
+    }
+    return found
+}

@@ -1,0 +1,22 @@
+// What all executions come to, in one sentence. Pure.
+import type { ExecutionCounts } from 'openapi'
+import { number } from '../../base/format'
+
+export interface Part { text: string, href: string }
+
+/** Each number is a link; what there is none of is not said. */
+export function parts(counts: Partial<Record<keyof ExecutionCounts, number>>, failedLastHour: number | null): Part[] {
+    const said: Part[] = []
+    const say = (n: number | null | undefined, one: string, many: string, search: string) => {
+        if (n)
+            said.push({ text: `${number(n)} ${n === 1 ? one : many}`, href: `/executions?${search}` })
+    }
+    say(failedLastHour, 'failed in the last hour', 'failed in the last hour',
+        'status=failed&status=timeout&finished_after=1h')
+    say(counts.running, 'runs', 'run', 'status=running')
+    say(counts.queued, 'waits', 'wait', 'status=queued')
+    say(counts.retrying, 'is tried again', 'are tried again', 'status=retrying')
+    say(counts.blocked, 'is blocked', 'are blocked', 'status=blocked')
+    say(counts.scheduled, 'is planned', 'are planned', 'status=scheduled')
+    return said
+}
