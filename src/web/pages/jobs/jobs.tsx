@@ -1,5 +1,5 @@
 // The list of jobs: filtered by the address, picked by hand or as a whole, and acted upon.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { JobSummary, Operation } from 'openapi'
 import { usePages } from '../../api/pages'
 import { may } from '../../api/session'
@@ -12,6 +12,7 @@ import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { begin, Deed, Progress } from '../common/bulk'
+import { usePicks } from '../common/picks'
 import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
 import { Views } from './views'
 
@@ -53,25 +54,6 @@ function asked(): Query {
     if (name)
         found.name = name.includes('*') ? name : `${name}*`
     return found
-}
-
-function usePicks(key: string) {
-    const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-    const [all, setAll] = useState(false)
-    const clear = () => {
-        setIds(new Set())
-        setAll(false)
-    }
-    useEffect(clear, [key])
-    return {
-        ids, all, setAll, clear,
-        toggle: (which: string[], on: boolean) => {
-            const next = new Set(ids)
-            which.forEach(id => on ? next.add(id) : next.delete(id))
-            setIds(next)
-            setAll(false)
-        },
-    }
 }
 
 export default function Jobs() {
