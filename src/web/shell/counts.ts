@@ -29,9 +29,9 @@ export const countText = (name: keyof typeof counts) => {
 export const pageTitle = signal('')
 
 effect(() => {
-    const sum = counts.deadLetters.value + counts.alerts.value
+    const wrong = [counts.deadLetters.value, counts.alerts.value]
     const isAway = liveState.value === 'away'
-    const sign = isAway ? '✕ away · ' : sum > 0 ? `(${compact(sum)}) ` : ''
+    const sign = isAway ? '✕ away · ' : wrong.some(n => n > 0) ? `(${wrong.map(compact).join('+')}) ` : ''
     if (pageTitle.value)
         document.title = `${sign}${pageTitle.value} · belfry`
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')

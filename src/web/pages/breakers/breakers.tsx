@@ -70,8 +70,8 @@ function Why({ breaker: { calls, failures, state, opened_at, probe_at, probe } }
     if (state === 'closed')
         return <>{said}</>
     if (state === 'open')
-        return <>{said} Left alone since <Time at={opened_at} />; one execution is tried <Time at={probe_at} none="soon" />.</>
-    return <>{said} Not closed since <Time at={opened_at} />. {probe
+        return <>{said} Opened <Time at={opened_at} />; one execution is tried <Time at={probe_at} none="soon" />.</>
+    return <>{said} Opened <Time at={opened_at} />. {probe
         ? <><Id id={probe} href={`/executions/${probe}`} /> is tried now{probe_at && <>, another one <Time
             at={probe_at} /></>}: the first that succeeds closes it.</>
         : 'The next execution is tried.'}</>

@@ -40,8 +40,8 @@ export function Limit({ queue }: { queue: Queue }) {
                 event.preventDefault()
                 void save()
             }}>
-                <Field name="At once, at most" kind="number" value={text} onInput={setText}
-                    error={typeof value === 'string' ? value : null} hint="Empty: no limit." />
+                <Field name="At once, at most (empty: no limit)" kind="number" value={text} onInput={setText}
+                    error={typeof value === 'string' ? value : null} />
                 <button class="button" type="submit"
                     disabled={busy || text === before || typeof value === 'string'}>Set the limit</button>
             </form>}

@@ -8,7 +8,8 @@ export function sentence(workers: readonly Pick<Worker, 'status' | 'slots' | 'bu
     const slots = active.reduce((sum, worker) => sum + worker.slots, 0)
     const busy = active.reduce((sum, worker) => sum + worker.busy, 0)
     const said = [active.length === 0 ? 'No worker takes work'
-        : `${count(active.length, 'worker')} ${active.length === 1 ? 'takes' : 'take'} work, ${number(busy)} of their ${
+        : `${count(active.length, 'worker')} ${active.length === 1 ? 'takes' : 'take'} work, ${number(busy)} of ${
+            active.length === 1 ? 'its' : 'their'} ${
             count(slots, 'slot')} ${busy === 1 ? 'is' : 'are'} busy`]
     for (const [status, word] of [['cordoned', 'cordoned'], ['draining', 'draining'], ['away', 'away: not heard lately']]) {
         const n = of(status).length
