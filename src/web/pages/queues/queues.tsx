@@ -57,7 +57,7 @@ function columnsOf({ numbers }: Queues): Column<Queue>[] {
             cell: queue => <Status state={stateOf({ ...queue, ...numbers(queue) })} /> },
         { key: 'depth', name: 'Depth', width: '88px', align: 'end', cell: queue => number(numbers(queue).depth) },
         { key: 'spark', name: 'Last hour', width: '128px',
-            cell: queue => queue.depth + queue.running > 0 && <Spark queue={queue.name} /> },
+            cell: queue => queue.queued + queue.retrying + queue.running > 0 && <Spark queue={queue.name} /> },
         { key: 'running', name: 'Running', width: '96px', align: 'end', cell: queue => runningOf(numbers(queue), queue) },
         { key: 'age', name: 'Oldest waits', width: '112px', align: 'end', card: 'time',
             cell: queue => queue.oldest_age_ms > 0 ? duration(queue.oldest_age_ms) : '' },
