@@ -87,9 +87,9 @@ export function Warnings({ calendar }: { calendar: Calendar }) {
         return null
     return (
         <section class="panel stack" role="status">
-            <p><Status state="warning" word={`${count(calendar.warning_count, 'event')} of ${calendar.name} ${
-                calendar.warning_count === 1 ? 'was' : 'were'} not understood and left out; the others count.`} /></p>
-            <ul class="list">
+            <p class="calendar-said"><Status state="warning" /> {count(calendar.warning_count, 'event')} of {calendar.name} {
+                calendar.warning_count === 1 ? 'was' : 'were'} not understood and left out; the others count.</p>
+            <ul class="list calendar-said">
                 {calendar.warnings?.map(warning => <li key={warning.line}>
                     {warning.summary && <strong>{warning.summary} </strong>}{warning.message}
                 </li>)}

@@ -32,8 +32,8 @@ async function readAll(part: (queues: Queue[]) => void, signal: AbortSignal): Pr
         const page: QueueList = await api.get('/queues', { query: { limit: PAGE, cursor }, signal })
         queues = queues.concat(page.queues)
         cursor = page.next_cursor
-        if (cursor)
-            part(queues)
+        if (cursor && queues.length === PAGE)
+            part(queues) // at once something to see; the rest comes as a whole
     } while (cursor)
     return queues
 }
