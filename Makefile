@@ -227,7 +227,7 @@ $(B)/gen/web/openapi.c: src/web/openapi.json scripts/embed
 
 # One bundle for all compilers and variants. Packages are fetched when the lock changes, into build/npm what
 # it is made of, and into build/npm-test what checks it besides.
-WEB_SRCS := $(shell find src/web -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name index.html)
+WEB_SRCS := $(shell find src/web -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.svg' -o -name index.html)
 WEB_LOCK := $(addprefix src/web/,package.json package-lock.json .npmrc)
 npm_ci = mkdir -p $(@D) && cp $(WEB_LOCK) $(@D) && { (cd $(@D) && npm ci $(1) --ignore-scripts --no-audit --no-fund \
     --fetch-retries=1 --fetch-retry-mintimeout=2000 --fetch-retry-maxtimeout=2000 >npm.log 2>&1) || { tail -20 $(@D)/npm.log; \

@@ -26,7 +26,8 @@ def fetch(path, method="GET", **headers):
 
 
 def run_node(script):
-    env = {**os.environ, "BELFRY_URL": f"http://127.0.0.1:{server.port}", "BELFRY_TOKEN": server.key()}
+    env = {**os.environ, "BELFRY_URL": f"http://127.0.0.1:{server.port}", "BELFRY_TOKEN": server.key(),
+           "BELFRY_WORKER_TOKEN": server.key("worker.key")}
     done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
                           timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -80,6 +81,14 @@ def test_units_of_executions():
 
 def test_the_pages_of_executions():
     run_node("executions.mjs")
+
+
+def test_units_of_operations():
+    run_node("ops_unit.mjs")
+
+
+def test_the_pages_of_operations():
+    run_node("ops.mjs")
 
 
 if __name__ == "__main__":

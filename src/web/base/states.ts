@@ -58,6 +58,15 @@ const rows: [string, string, Hue, Shape][] = [
     ['critical', 'critical', 'bad', 'cross'],
     ['warning', 'warning', 'retry', 'square'],
     ['done', 'done', 'good', 'check'],
+    ['idle', 'idle', 'wait', 'dash'],
+    ['cordoned', 'cordoned', 'hold', 'slash'],
+    ['away', 'away', 'bad', 'clock'],
+    ['kept', 'kept', 'wait', 'square'],
+    ['pending', 'to be sent', 'busy', 'ring'],
+    ['sent', 'sent', 'good', 'check'],
+    ['given_up', 'given up', 'bad', 'cross'],
+    ['silenced', 'silenced', 'hold', 'slash'],
+    ['acknowledged', 'acknowledged', 'good', 'check'],
 ]
 
 const table = new Map(rows.map(([name, word, hue, shape]) => [name, { word, hue, shape } as State]))

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Problem, problemOf } from '../api/problem'
 import { ProblemBox } from '../parts/show/problem'
 import { address } from '../base/router'
+import { pageTitle } from './counts'
 import { findRoute, PageProps, Route, signIn } from './routes'
 
 const loaded = new Map<Route, ComponentType<PageProps>>()
@@ -29,10 +30,11 @@ class Guard extends Component<{ path: string }, { problem: Problem | null }> {
     }
 }
 
-/** Titles name the page first, since tabs are narrow. Detail pages call this with the name of their thing. */
+/** Titles name the page first, since tabs are narrow. Detail pages call this with the name of their thing;
+ *  counts.ts puts before it what is wrong. */
 export function useTitle(title: string): void {
     useEffect(() => {
-        document.title = `${title} · belfry`
+        pageTitle.value = title
     }, [title])
 }
 

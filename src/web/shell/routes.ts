@@ -17,6 +17,16 @@ export const routes: Route[] = [
     { pattern: '/jobs', title: 'Jobs', load: () => import('../pages/jobs/jobs') },
     { pattern: '/executions', title: 'Executions', load: () => import('../pages/executions/executions') },
     { pattern: '/executions/:id/:tab?', title: 'Execution', load: () => import('../pages/execution/execution') },
+    { pattern: '/queues', title: 'Queues', load: () => import('../pages/queues/queues') },
+    { pattern: '/queues/:name', title: 'Queue', load: () => import('../pages/queue/queue') },
+    { pattern: '/dead-letters', title: 'Dead letters', load: () => import('../pages/letters/letters') },
+    { pattern: '/dead-letters/:id', title: 'Dead letter', load: () => import('../pages/letter/letter') },
+    { pattern: '/workers', title: 'Workers', load: () => import('../pages/workers/workers') },
+    { pattern: '/workers/:id', title: 'Worker', load: () => import('../pages/worker/worker') },
+    { pattern: '/breakers', title: 'Breakers', load: () => import('../pages/breakers/breakers') },
+    { pattern: '/calendars', title: 'Calendars', load: () => import('../pages/calendars/calendars') },
+    { pattern: '/calendars/:name', title: 'Calendar', load: () => import('../pages/calendar/calendar') },
+    { pattern: '/alerts/:tab?', title: 'Alerts', load: () => import('../pages/alerts/alerts') },
 ]
 
 export const missing: Route = { pattern: '*', title: 'Not found', load: () => import('../pages/missing/missing') }
@@ -29,6 +39,12 @@ export const nouns: Noun[] = [
     { path: '/', name: 'Overview', phone: 1 },
     { path: '/jobs', name: 'Jobs', phone: 2 },
     { path: '/executions', name: 'Executions', phone: 3 },
+    { path: '/queues', name: 'Queues' },
+    { path: '/dead-letters', name: 'Dead letters', count: 'deadLetters' },
+    { path: '/workers', name: 'Workers' },
+    { path: '/calendars', name: 'Calendars' },
+    { path: '/breakers', name: 'Breakers' },
+    { path: '/alerts', name: 'Alerts', count: 'alerts' },
 ]
 
 export function findRoute(path: string): { route: Route, params: Record<string, string> } {

@@ -10,8 +10,15 @@ import { Jump } from './jump'
 import { Page } from './page'
 import { SideBar } from './sidebar'
 import { TopBar } from './topbar'
+import { useCounts } from './counts'
 import { address } from '../base/router'
 import { signIn } from './routes'
+
+/** Draws nothing: what it counts changes nothing but what shows it. */
+function Counting() {
+    useCounts()
+    return null
+}
 
 export function Shell() {
     const signing = needsSignIn.value || address.value.path === signIn.pattern
@@ -30,6 +37,7 @@ export function Shell() {
             <a class="shell-skip button" href="#main">To the page</a>
             <TopBar />
             <SideBar />
+            <Counting />
             <main id="main" class="shell-main" tabIndex={-1}><Page /></main>
             <Jump />
             <ConfirmHost />

@@ -3,21 +3,23 @@ import './sidebar.css'
 import { isPhone } from '../base/choices'
 import { compact } from '../base/format'
 import { Menu } from '../parts/ask/menu'
-import { counts } from './counts'
+import { counts, countText } from './counts'
 import { address, go } from '../base/router'
 import { nouns, Noun } from './routes'
 
 const isCurrent = (noun: Noun, path: string) =>
     noun.path === '/' ? path === '/' : path === noun.path || path.startsWith(noun.path + '/')
 
+const of = (noun: Noun) => noun.count ? counts[noun.count].value : 0
+
 function Entry({ noun }: { noun: Noun }) {
-    const number = noun.count ? counts[noun.count].value : 0
+    const number = of(noun)
     const current = isCurrent(noun, address.value.path)
     return (
         <li>
             <a class="side-link" href={noun.path} aria-current={current ? 'page' : undefined}>
                 <span>{noun.name}</span>
-                {number > 0 && <span class="side-count number">{compact(number)}</span>}
+                {number > 0 && <span class="side-count number">{countText(noun.count!)}</span>}
             </a>
         </li>
     )
@@ -26,15 +28,18 @@ function Entry({ noun }: { noun: Noun }) {
 export function SideBar() {
     const byPlace = nouns.filter(noun => noun.phone).sort((a, b) => a.phone! - b.phone!)
     const rest = nouns.filter(noun => !noun.phone)
+    const hidden = rest.reduce((sum, noun) => sum + of(noun), 0)
     const shown = isPhone.value ? byPlace.slice(0, rest.length > 0 ? 3 : 4) : nouns
     return (
         <nav class="side" aria-label="Pages">
             <ul>
                 {shown.map(noun => <Entry key={noun.path} noun={noun} />)}
                 {isPhone.value && rest.length > 0 && <li>
-                    <Menu label="More" plain items={rest.map(noun => ({
-                        name: noun.name, run: () => go(noun.path),
-                    }))} />
+                    <Menu label={<>More{hidden > 0 && <span class="side-count number">{compact(hidden)}</span>}</>}
+                        plain end items={rest.map(noun => ({
+                            name: of(noun) > 0 ? `${noun.name} (${countText(noun.count!)})` : noun.name,
+                            run: () => go(noun.path),
+                        }))} />
                 </li>}
             </ul>
         </nav>

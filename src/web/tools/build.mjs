@@ -45,7 +45,7 @@ const styles = {
 export function options() {
     return {
         absWorkingDir: web,
-        entryPoints: { main: 'shell/main.tsx', style: 'all.css', icon: 'style/icon.svg' },
+        entryPoints: { main: 'shell/main.tsx', style: 'all.css', icon: 'style/icon.svg', failing: 'style/failing.svg' },
         outdir: join(build, 'out', 'assets'),
         bundle: true,
         splitting: true,
@@ -74,7 +74,7 @@ export function entryNames(outputs) {
     for (const path of Object.keys(outputs)) {
         const file = basename(path)
         const [, name, ext] = /^(\w+)-\w+(\.\w+)$/.exec(file) ?? []
-        if (['main.js', 'style.css', 'icon.svg'].includes(name + ext))
+        if (['main.js', 'style.css', 'icon.svg', 'failing.svg'].includes(name + ext))
             names[name + ext] = `/assets/${file}`
     }
     return names

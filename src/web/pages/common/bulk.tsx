@@ -4,15 +4,15 @@ import './bulk.css'
 import { useEffect, useState } from 'preact/hooks'
 import type { ActionCount, Operation } from 'openapi'
 import { api, newKey } from '../../api/client'
-import { problemOf } from '../../api/problem'
 import { reloadAll, useResource } from '../../api/resource'
 import { count, number } from '../../base/format'
 import { Query } from '../../base/query'
 import { confirm } from '../../parts/ask/confirm'
 import { toast } from '../../parts/ask/toast'
+import { refused } from './act'
 
 export interface Deed {
-    action: string // of the call
+    action?: string // of the call; absent: its path says it
     verb: string // "Pause"
     done: string // "paused"
     danger?: boolean
@@ -24,10 +24,11 @@ export interface Deed {
 export interface Targets { ids?: string[], filter?: Query }
 
 function bodyOf(deed: Deed, { ids, filter }: Targets): Record<string, unknown> {
+    const action = deed.action === undefined ? {} : { action: deed.action }
     if (ids)
-        return { action: deed.action, ids }
+        return { ...action, ids }
     const isAll = Object.keys(filter ?? {}).length === 0
-    return isAll ? { action: deed.action, all: true } : { action: deed.action, filter }
+    return isAll ? { ...action, all: true } : { ...action, filter }
 }
 
 /** Asks, and begins. Null when it was not wanted, or refused: that has been told then. */
@@ -46,8 +47,7 @@ export async function begin(path: string, thing: string, deed: Deed, targets: Ta
         })
         return yes ? await api.post<Operation>(path, body, { idempotencyKey: newKey() }) : null
     } catch (why) {
-        const problem = problemOf(why)
-        toast(`${problem.detail}${problem.requestId ? ` (request ${problem.requestId})` : ''}`, { kind: 'bad' })
+        refused(why)
         return null
     }
 }
@@ -66,8 +66,7 @@ export function Progress({ operation, deed, touches, onClose }: {
             reloadAll(touches)
         }
     }, [now.status])
-    const stop = () => void api.post<Operation>(`/operations/${operation.operation_id}/cancel`).then(set,
-        why => toast(problemOf(why).detail, { kind: 'bad' }))
+    const stop = () => void api.post<Operation>(`/operations/${operation.operation_id}/cancel`).then(set, refused)
     const all = now.total ?? now.ids ?? null
     const refusals = now.refusals ?? []
     return (

@@ -1,22 +1,10 @@
 // The last hour: how much begins and ends, and how long it takes to start.
 import { useMemo } from 'preact/hooks'
-import type { Series } from 'openapi'
-import { useResource } from '../../api/resource'
 import { compact, duration } from '../../base/format'
-import { parse } from '../../base/when'
 import { go } from '../../base/router'
 import { Chart } from '../../parts/show/chart'
 import { OldData } from '../../parts/show/problem'
-
-const EVERY_MS = 10_000
-
-export function useSeries(metric: string) {
-    return useResource<Series>('/series', { metric, since: '1h' }, { every: EVERY_MS })
-}
-
-const perMinute = (series: Series | null) =>
-    series?.points.map(point => point.value === null ? null : point.value * 60_000 / series.step_ms) ?? []
-const timesOf = (series: Series | null) => series?.points.map(point => parse(point.at) ?? 0) ?? []
+import { perMinute, timesOf, useSeries, valuesOf } from '../common/series'
 
 const around = (ms: number) => {
     const from = new Date(ms - 60_000).toISOString()
@@ -47,8 +35,8 @@ export function StartLag() {
     const p99 = useSeries('start_lag_p99')
     const times = useMemo(() => timesOf(p50.data), [p50.data])
     const lines = useMemo(() => [
-        { name: 'half within', hue: 'busy', values: p50.data?.points.map(point => point.value) ?? [] },
-        { name: '99 % within', hue: 'hold', values: p99.data?.points.map(point => point.value) ?? [] },
+        { name: 'half within', hue: 'busy', values: valuesOf(p50.data) },
+        { name: '99 % within', hue: 'hold', values: valuesOf(p99.data) },
     ], [p50.data, p99.data])
     return (
         <div class="panel">

@@ -50,6 +50,9 @@ function lonely(chart: UPlot, line: number): number[] {
     return found
 }
 
+/** Of the axis at the left: as much as its longest words take. */
+const room = (_: UPlot, words: string[] | null) => Math.max(54, 12 + 7 * Math.max(0, ...(words ?? []).map(word => word?.length ?? 0)))
+
 function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: number | null) => void): UPlot {
     const { times, lines, say = compact, height = 120, least = 1 } = props
     const axis = { stroke: colour('ink-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false },
@@ -62,7 +65,7 @@ function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: numb
         scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max ?? 0, least) * 1.08] } },
         axes: [
             { ...axis, size: 22, space: 60, incrs: STEPS_S, values: (_, at) => at.map(clock) },
-            { ...axis, size: 54, space: 28, values: (_, at) => at.map(say) },
+            { ...axis, size: room, space: 28, values: (_, at) => at.map(say) },
         ],
         series: [{}, ...lines.map(line => ({
             stroke: colour(line.hue), width: 1.5, dash: line.dashed ? [4, 4] : undefined, spanGaps: false,

@@ -1,0 +1,33 @@
+// What one does with a worker: cordoned and back, with a way back, and drained, which has none.
+import type { Worker } from 'openapi'
+import { api } from '../../api/client'
+import { count } from '../../base/format'
+import { part } from '../../base/query'
+import { confirm } from '../../parts/ask/confirm'
+import { act } from './act'
+
+const touches = ['/workers']
+export const callWorker = (id: string, verb: 'cordon' | 'uncordon' | 'drain', body?: unknown) =>
+    api.post(`/workers/${part(id)}/${verb}`, body)
+
+export const cordonWorker = (worker: Worker, reason?: string) => act(
+    () => callWorker(worker.worker_id, 'cordon', reason ? { reason } : undefined), {
+        said: `${worker.name} gets nothing new; what it runs goes on.`, touches,
+        undo: () => callWorker(worker.worker_id, 'uncordon'),
+    })
+
+export const uncordonWorker = (worker: Worker) => act(() => callWorker(worker.worker_id, 'uncordon'), {
+    said: `${worker.name} takes work again.`, touches,
+    undo: () => callWorker(worker.worker_id, 'cordon', worker.cordon_reason ? { reason: worker.cordon_reason } : undefined),
+})
+
+export async function drainWorker(worker: Worker): Promise<void> {
+    const runs = worker.busy === 0 ? 'It runs nothing at the moment.'
+        : `It may end the ${count(worker.busy, 'run')} that it has; what does not end in time goes back and costs no attempt.`
+    if (await confirm({
+        title: `Drain ${worker.name}?`, action: 'Drain 1 worker', danger: true,
+        text: `It takes nothing new, and its process ends. ${runs} This cannot be undone: start it again by hand. ` +
+            'To keep work from it for a while, cordon it instead.',
+    }))
+        await act(() => callWorker(worker.worker_id, 'drain'), { said: `${worker.name} is asked to leave.`, touches })
+}
