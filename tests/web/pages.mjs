@@ -1,7 +1,6 @@
 // The pages in a browser: what they show, what they do, by keyboard and on a phone, and how they bear a server
 // that is away.
-import { readFileSync } from 'node:fs'
-import { axeFile, call, check, close, open, PHONE, proxy, run, same, until } from './rig.mjs'
+import { call, check, close, open, PHONE, proxy, run, same, until, violations } from './rig.mjs'
 
 const AWAY = ['Failed to load resource', 'net::ERR']
 
@@ -12,14 +11,6 @@ async function submit(count, more = {}) {
     }))
     const { results } = await call('POST', '/jobs/batch', { jobs })
     check(results.every(result => result.job_id), 'a job was refused')
-}
-
-async function violations(page) {
-    await page.evaluate(readFileSync(axeFile, 'utf8')) // a script tag would be against the policy
-    const { violations } = await page.evaluate(() => window.axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-    }))
-    return violations.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).slice(0, 3).join(', ')}`)
 }
 
 await run({

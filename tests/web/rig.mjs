@@ -1,16 +1,17 @@
 // What the tests of the dashboard share: a browser in front of the server that BELFRY_URL names, with the key in
 // BELFRY_TOKEN. A test is a sentence and a function; the verdict is a line that scripts/check reads.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
+import { load as loadTool, modules, web } from '../../src/web/tools/packages.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const load = createRequire(join(root, 'build', 'npm-test', 'package.json'))
 const { chromium } = load('playwright-core')
 
-export const axeFile = join(root, 'build', 'npm-test', 'node_modules', 'axe-core', 'axe.min.js')
+const axeFile = join(root, 'build', 'npm-test', 'node_modules', 'axe-core', 'axe.min.js')
 export const url = process.env.BELFRY_URL
 const token = process.env.BELFRY_TOKEN
 const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -82,6 +83,23 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
 export async function close(page) {
     await page.context().close()
     check(page.faults.length === 0, `the page complained: ${page.faults.join('; ')}`)
+}
+
+/** What axe finds wrong for people who see, hear or move otherwise. */
+export async function violations(page) {
+    await page.evaluate(readFileSync(axeFile, 'utf8')) // a script tag would be against the policy
+    const { violations } = await page.evaluate(() => window.axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+    }))
+    return violations.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).slice(0, 3).join(', ')}`)
+}
+
+/** A module of the dashboard, as node takes it. */
+export async function unit(path) {
+    const made = await loadTool('esbuild').build({
+        entryPoints: [join(web, path)], bundle: true, write: false, format: 'esm', nodePaths: modules,
+    })
+    return import('data:text/javascript,' + encodeURIComponent(made.outputFiles[0].text))
 }
 
 export function check(holds, what) {

@@ -1,16 +1,6 @@
 // What needs no browser: how things are said, addresses, server-sent events.
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { modules, load, web } from '../../src/web/tools/packages.mjs'
-import { check, run, same } from './rig.mjs'
-
-/** A module of the dashboard, as node takes it. */
-async function unit(path) {
-    const made = await load('esbuild').build({
-        entryPoints: [join(web, path)], bundle: true, write: false, format: 'esm', nodePaths: modules,
-    })
-    return import('data:text/javascript,' + encodeURIComponent(made.outputFiles[0].text))
-}
+import { check, run, same, unit } from './rig.mjs'
 
 const [format, when, query, states, sse, said, blockers] = await Promise.all(['base/format.ts', 'base/when.ts',
     'base/query.ts', 'base/states.ts', 'live/sse.ts', 'pages/overview/sentence.ts', 'base/blockers.ts'].map(unit))

@@ -65,7 +65,7 @@ export function draftOf(document: Document): Draft {
             fields[name] = asLines(take(rest, name) as Document)
     }
     const seconds = take(rest, 'schedule.seconds') === true
-    if ('payload' in rest)
+    if ('payload' in rest && !hasLongNumber(rest.payload)) // else it stays as it was sent, unless it is replaced
         fields.payload = JSON.stringify(take(rest, 'payload'), null, 2)
     const command = take(rest, 'command')
     const isProgram = Array.isArray(command)
@@ -145,7 +145,8 @@ export function toDocument(draft: Draft): { document: Document, errors: FieldErr
             document[name] = readLines(name, fields[name], refuse)
     }
     for (const [name, value] of Object.entries(draft.rest)) {
-        if (RECURRING.includes(name) && !recurs || name === 'dst' && when !== 'cron' || name === 'schedule')
+        if (RECURRING.includes(name) && !recurs || name === 'dst' && when !== 'cron' || name === 'schedule' ||
+            name === 'payload' && 'payload' in document)
             continue
         document[name] = isObject(value) && isObject(document[name]) ? { ...value, ...document[name] } : value
     }

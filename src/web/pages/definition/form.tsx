@@ -1,5 +1,6 @@
 // The form of a job: what it runs, when, and how. Each error stands at its field, in the server's words.
 import './form.css'
+import { useState } from 'preact/hooks'
 import type { FieldError } from '../../api/problem'
 import { Check, Field } from '../../parts/ask/field'
 import { CronField } from './cronfield'
@@ -102,11 +103,16 @@ function WhenPart(props: FormProps) {
     )
 }
 
+const HOW = ['queue', 'priority', 'retry', 'timeout', 'sla', 'team', 'tags', 'env']
+
 function How(props: FormProps) {
     const { field } = useFields(props)
+    const isUsual = !Object.entries(props.draft.fields).some(([path, text]) => text && HOW.includes(path.split('.')[0]))
+    const [open] = useState(!isUsual)
     return (
-        <section class="form-part panel">
-            <h2>How</h2>
+        <details class="form-part panel" open={open}>
+            <summary><h2>How</h2> <span class="soft">queue, priority, retries, timeout, SLA, tags, environment</span>
+            </summary>
             <div class="form-pairs">
                 <Field name="Queue" mono {...field('queue')} hint="Where it waits; default if empty." />
                 <Field name="Priority" {...field('priority')} hint="0 to 1000, higher first; 500 if empty." />
@@ -127,7 +133,7 @@ function How(props: FormProps) {
             </div>
             <Field name="Tags" kind="area" mono {...field('tags')} hint="A line for each: key=value." />
             <Field name="Environment" kind="area" mono {...field('env')} hint="A line for each: KEY=value." />
-        </section>
+        </details>
     )
 }
 

@@ -15,8 +15,10 @@ function LastRun({ job }: { job: Job }) {
     if (!last)
         return <>It has not run yet. </>
     const href = `/executions/${last.execution_id}`
+    if (!last.finished_at && !last.started_at)
+        return <>Its <a href={href}>run</a> waits since <Time at={last.due_at ?? last.created_at} />. </>
     if (!last.finished_at)
-        return <>Its <a href={href}>newest run</a> began <Time at={last.started_at ?? last.created_at} />. </>
+        return <>Its <a href={href}>newest run</a> began <Time at={last.started_at} />. </>
     return (
         <>
             The last run <a href={href}><Status state={last.status} /></a> <Time at={last.finished_at} />
@@ -53,7 +55,7 @@ export function Head({ job }: { job: Job }) {
                 <Actions job={job} />
             </div>
             <p class="job-said">
-                {job.schedule_text ?? 'Once, right away'}.{' '}
+                <span class="job-schedule">{job.schedule_text ?? 'once, right away'}.</span>{' '}
                 {job.status === 'paused' ? 'Paused: nothing starts until it is resumed. '
                     : job.next_run_at && <>Next run <strong><Time at={job.next_run_at} zone={zone} /></strong>. </>}
                 <LastRun job={job} />

@@ -1,5 +1,6 @@
 // One job: how it stands and what is next, what can be done with it, and behind tabs all that is known of it.
 import './job.css'
+import { useEffect, useState } from 'preact/hooks'
 import type { Job } from 'openapi'
 import { useResource } from '../../api/resource'
 import { may } from '../../api/session'
@@ -25,7 +26,8 @@ function tabsOf(job: Job) {
     return [
         { key: '', name: 'Overview', href: path },
         { key: 'executions', name: 'Executions', href: `${path}/executions` },
-        { key: 'graph', name: 'Depends', href: `${path}/graph`, count: waits > 0 ? waits : undefined },
+        { key: 'graph', name: 'Depends', href: `${path}/graph`, 
+            count: waits > 0 && !job.more_dependants ? waits : undefined },
         { key: 'versions', name: 'Versions', href: `${path}/versions` },
         { key: 'definition', name: 'Definition', href: `${path}/definition` },
         ...(isOver(job) || !may('PATCH', '/jobs/{}') ? [] : [{ key: 'edit', name: 'Edit', href: `${path}/edit` }]),
@@ -48,8 +50,11 @@ function Body({ job, tab, reload }: { job: Job, tab: string, reload: () => Promi
 export default function JobPage({ params }: { params: Record<string, string> }) {
     const { id, tab = '' } = params
     const path = `/jobs/${part(id)}`
-    const known = useResource<Job>(path, {}, { every: EVERY_MS, on: { job: [id] } })
+    // The stream refuses a job that does not exist, and the address may name any.
+    const [heard, hear] = useState<string | null>(null)
+    const known = useResource<Job>(path, {}, { every: EVERY_MS, on: heard ? { job: [heard] } : undefined })
     const job = known.data
+    useEffect(() => hear(job?.job_id ?? null), [job?.job_id])
     useTitle(job ? titleOf(job) : id)
     if (!job)
         return (

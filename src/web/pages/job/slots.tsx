@@ -1,7 +1,7 @@
 // What became of each slot of a job's schedule, the newest at the end. Arrows move among them, Enter opens the run;
 // the line below says all of the one that is looked at.
 import './slots.css'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Job, SlotOutcome } from 'openapi'
 import { usePages } from '../../api/pages'
 import { count, number } from '../../base/format'
@@ -10,7 +10,7 @@ import { state } from '../../base/states'
 import { exact, parse, pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
 import { OldData } from '../../parts/show/problem'
-import { Shape, Status } from '../../parts/show/status'
+import { Shape } from '../../parts/show/status'
 import { zoneOf } from './words'
 
 const DAY_MS = 86_400_000
@@ -54,6 +54,10 @@ export function Slots({ job }: { job: Job }) {
     const zone = pickZone(zoneChoice.value, zoneOf(job))
     const current = past.find(slot => slot.slot === looked) ?? past[past.length - 1]
 
+    const box = useRef<HTMLDivElement>(null)
+    useEffect(() => { // the newest ones are seen first
+        box.current?.scrollTo(0, box.current.scrollHeight)
+    }, [past.length > 0])
     const onKeyDown = (event: KeyboardEvent) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
         const cells = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('button')]
@@ -69,12 +73,14 @@ export function Slots({ job }: { job: Job }) {
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.at !== null && past.length === 0 && <p class="soft">
                 No slot has passed yet{list.hasMore ? ' among those that were read' : ''}.</p>}
-            {past.length > 0 && <div class="slots" role="group" aria-label="Past slots" onKeyDown={onKeyDown}>
+            {past.length > 0 && <div ref={box} class="slots" role="group" aria-label="Past slots"
+                onKeyDown={onKeyDown}>
                 {past.map(slot => <Cell key={slot.slot} slot={slot} zone={zone} isCurrent={slot === current}
                     look={() => look(slot.slot)} />)}
             </div>}
             {current && <p class="slots-said">
-                <Status state={stateOf(current)} /> <span class="soft">{said(current, zone)}</span>{' '}
+                <span class={`hue-${state(stateOf(current)).hue}`}><Shape shape={state(stateOf(current)).shape} /></span>{' '}
+                {said(current, zone)}{' '}
                 {current.execution_id && <a href={`/executions/${current.execution_id}`}>Its run</a>}
             </p>}
             {list.hasMore && <button class="button plain" type="button" disabled={list.loading} onClick={list.more}>

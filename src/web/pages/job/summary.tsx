@@ -5,6 +5,7 @@ import { Time } from '../../parts/show/time'
 import { Durations } from './durations'
 import { Next } from './next'
 import { Slots } from './slots'
+import { recurs } from './words'
 
 const SHOWN = 8
 
@@ -45,9 +46,12 @@ export function Summary({ job }: { job: Job }) {
             {job.description && <p>{job.description}</p>}
             {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
             <Failure job={job} />
-            <Slots job={job} />
+            {recurs(job) && <Slots job={job} />}
             <Durations job={job} />
-            <div class="grid"><Next job={job} /><Happened job={job} /></div>
+            <div class="grid">
+                {(recurs(job) || job.next_run_at) && <Next job={job} />}
+                <Happened job={job} />
+            </div>
         </div>
     )
 }

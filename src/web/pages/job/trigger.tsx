@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/ask/dialog'
 import { Check, Field } from '../../parts/ask/field'
 import { ProblemBox } from '../../parts/show/problem'
 import { hasLongNumber } from '../definition/document'
-import { titleOf } from './words'
+import { recurs as recursOf, titleOf } from './words'
 
 /** What is typed, or why it is none. */
 function read(text: string): { value?: unknown, error: string | null } {
@@ -23,7 +23,7 @@ function read(text: string): { value?: unknown, error: string | null } {
 export function Trigger({ job, run, onClose }: {
     job: Job, run: (body?: { payload: unknown }) => Promise<void>, onClose: () => void,
 }) {
-    const recurs = !!(job.schedule && ('cron' in job.schedule || 'every' in job.schedule))
+    const recurs = recursOf(job)
     const [other, setOther] = useState(false)
     const [text, setText] = useState(() => JSON.stringify(job.payload ?? {}, null, 2))
     const [problem, setProblem] = useState<Problem | null>(null)

@@ -9,4 +9,6 @@ export const titleOf = (job: Job): string =>
 export const zoneOf = (job: Job): string | null =>
     (job.schedule as { timezone?: string } | undefined)?.timezone ?? null
 
+export const recurs = (job: Job): boolean => !!job.schedule && ('cron' in job.schedule || 'every' in job.schedule)
+
 export const isOver = (job: Job): boolean => job.status !== 'active' && job.status !== 'paused'

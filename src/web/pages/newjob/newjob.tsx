@@ -84,8 +84,10 @@ function Make({ start }: { start: Document }) {
                         : checked.answer ? 'The server would take it.' : ''}</p>
                 {problem && <ProblemBox problem={problem} />}
                 {warning && <p class="old-data">{warning}</p>}
-                <h2>The same in another way</h2>
-                {document && <Shown document={document} otherwise="cli" />}
+                {document && hasWork && <>
+                    <h2>The same in another way</h2>
+                    <Shown document={document} otherwise="cli" />
+                </>}
             </aside>
         </form>
     )
