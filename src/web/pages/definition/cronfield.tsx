@@ -7,7 +7,7 @@ import { useResource } from '../../api/resource'
 import { duration, number } from '../../base/format'
 import { myZone } from '../../base/when'
 import { Field } from '../../parts/ask/field'
-import { Time } from '../../parts/show/time'
+import { Away } from '../../parts/show/time'
 import { Clicked, LAST_DAY, printCron, readCron, shortestGap, STEPS, usual } from './cron'
 import { FormProps, useFields } from './form'
 
@@ -77,7 +77,7 @@ function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, se
             <p><strong>{data.schedule_text}</strong></p>
             <ul>{data.next_runs.map((at, i) => <li key={at}>
                 <span class="number">{data.next_runs_local[i].slice(0, 19).replace('T', ' ')}</span>{' '}
-                <span class="soft"><Time at={at} /></span>
+                <Away at={at} />
             </li>)}</ul>
             {data.notes.map(note => <p key={note.text}>{note.text}</p>)}
             {gap !== null && gap < OFTEN_MS && <p class="old-data">{tooOften(gap)}</p>}

@@ -19,6 +19,10 @@ export function tell(why: unknown): void {
     toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
 }
 
+function told(made: ExecutionTriggered): void {
+    toast('It runs now.', { link: { name: 'Its run', href: `/executions/${made.execution_id}` }, ms: 10_000 })
+}
+
 async function hold(job: Job, action: 'pause' | 'resume', isUndo = false): Promise<void> {
     try {
         await api.post(`/jobs/${job.job_id}/${action}`)
@@ -45,7 +49,19 @@ async function cancel(job: Job): Promise<void> {
 
 async function trigger(job: Job, body?: { payload: unknown }): Promise<void> {
     const made = await api.post<ExecutionTriggered>(`/jobs/${job.job_id}/trigger`, body, { idempotencyKey: newKey() })
-    toast('It runs now.', { link: { name: 'Its run', href: `/executions/${made.execution_id}` }, ms: 10_000 })
+    told(made)
+    reloadAll(`/jobs/${job.job_id}`)
+}
+
+async function again(job: Job): Promise<void> {
+    const yes = await confirm({
+        title: `Run ${titleOf(job)} again?`, text: <p>Its newest run is made once more, as a new execution.</p>,
+        action: 'Run again 1 execution',
+    })
+    if (!yes)
+        return
+    await api.post<ExecutionTriggered>(`/executions/${job.last_execution_id}/retry`, undefined,
+        { idempotencyKey: newKey() }).then(told, tell)
     reloadAll(`/jobs/${job.job_id}`)
 }
 
@@ -56,6 +72,10 @@ export function Actions({ job }: { job: Job }) {
     const paused = job.status === 'paused'
     const all: (MenuItem & { may: boolean })[] = [
         { name: 'Trigger …', run: () => ask(true), may: !over && !paused && may('POST', '/jobs/{}/trigger') },
+        {
+            name: 'Run again …', run: () => void again(job),
+            may: over && !!job.last_execution?.finished_at && may('POST', '/executions/{}/retry'),
+        },
         { name: 'Pause', run: () => void hold(job, 'pause'), may: !over && !paused && may('POST', '/jobs/{}/pause') },
         { name: 'Resume', run: () => void hold(job, 'resume'), may: paused && may('POST', '/jobs/{}/resume') },
         { name: 'Edit', run: () => go(`${path}/edit`), may: !over && may('PATCH', '/jobs/{}') },

@@ -6,7 +6,7 @@ import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { Actions } from './actions'
-import { titleOf, zoneOf } from './words'
+import { recurs, titleOf, zoneOf } from './words'
 
 const WAITS = ['waiting', 'blocked', 'retrying']
 
@@ -59,7 +59,7 @@ export function Head({ job }: { job: Job }) {
                 {job.status === 'paused' ? 'Paused: nothing starts until it is resumed. '
                     : job.next_run_at && <>Next run <strong><Time at={job.next_run_at} zone={zone} /></strong>. </>}
                 <LastRun job={job} />
-                {job.status !== 'active' && job.finished_at &&
+                {job.finished_at && (recurs(job) || job.status === 'cancelled') &&
                     <>It is {job.status} since <Time at={job.finished_at} />.</>}
             </p>
             {WAITS.includes(job.phase) && <Why job={job} />}

@@ -2,7 +2,7 @@
 import type { Job, SchedulePreview, SlotOutcome } from 'openapi'
 import { useResource } from '../../api/resource'
 import { OldData } from '../../parts/show/problem'
-import { Time } from '../../parts/show/time'
+import { Away, Time } from '../../parts/show/time'
 import { zoneOf } from './words'
 
 interface Cron { cron: string, timezone?: string, seconds?: boolean }
@@ -37,7 +37,7 @@ export function Next({ job }: { job: Job }) {
                 : <ul class="job-list">
                     {runs.map(at => <li key={at} class="row spread">
                         <Time at={at} zone={zone} exactly />
-                        <span class="soft small"><Time at={at} zone={zone} /></span>
+                        <Away at={at} />
                         {notes.filter(note => note.at === at).map(note => <span key={note.text}>{note.text}</span>)}
                     </li>)}
                     {runs.length === 0 && job.next_run_at && <li><Time at={job.next_run_at} zone={zone} exactly /></li>}

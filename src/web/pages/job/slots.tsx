@@ -25,13 +25,14 @@ function said(slot: SlotOutcome, zone: string): string {
         ` ${state(stateOf(slot)).word}${slot.reason ? `: ${slot.reason}` : ''}`
 }
 
-function Cell({ slot, zone, isCurrent, look }: {
-    slot: SlotOutcome, zone: string, isCurrent: boolean, look: () => void,
+function Cell({ slot, zone, isNewest, look }: {
+    slot: SlotOutcome, zone: string, isNewest: boolean, look: (slot: string) => void,
 }) {
     const { hue, shape } = state(stateOf(slot))
+    const text = said(slot, zone)
     return (
-        <button type="button" class={`slots-cell hue-${hue}`} aria-label={said(slot, zone)} title={said(slot, zone)}
-            tabIndex={isCurrent ? 0 : -1} onFocus={look} onMouseEnter={look}
+        <button type="button" class={`slots-cell hue-${hue}`} aria-label={text} title={text}
+            tabIndex={isNewest ? 0 : -1} onFocus={() => look(slot.slot)} onMouseEnter={() => look(slot.slot)}
             onClick={() => slot.execution_id && go(`/executions/${slot.execution_id}`)}>
             <Shape shape={shape} />
             {slot.count > 1 && <span class="small number">{number(slot.count)}</span>}
@@ -50,10 +51,12 @@ export function Slots({ job }: { job: Job }) {
     const from = useMemo(() => new Date(Math.floor(Date.now() / DAY_MS - BACK_DAYS) * DAY_MS).toISOString(), [])
     const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 200 }, { every: 5000 })
     const [looked, look] = useState<string | null>(null)
-    const past = list.rows.filter(slot => slot.outcome !== 'planned').reverse()
+    const past = useMemo(() => list.rows.filter(slot => slot.outcome !== 'planned').reverse(), [list.rows])
     const zone = pickZone(zoneChoice.value, zoneOf(job))
     const current = past.find(slot => slot.slot === looked) ?? past[past.length - 1]
 
+    const cells = useMemo(() => past.map((slot, i) => <Cell key={slot.slot} slot={slot} zone={zone}
+        isNewest={i === past.length - 1} look={look} />), [past, zone])
     const box = useRef<HTMLDivElement>(null)
     useEffect(() => { // the newest ones are seen first
         box.current?.scrollTo(0, box.current.scrollHeight)
@@ -75,8 +78,7 @@ export function Slots({ job }: { job: Job }) {
                 No slot has passed yet{list.hasMore ? ' among those that were read' : ''}.</p>}
             {past.length > 0 && <div ref={box} class="slots" role="group" aria-label="Past slots"
                 onKeyDown={onKeyDown}>
-                {past.map(slot => <Cell key={slot.slot} slot={slot} zone={zone} isCurrent={slot === current}
-                    look={() => look(slot.slot)} />)}
+                {cells}
             </div>}
             {current && <p class="slots-said">
                 <span class={`hue-${state(stateOf(current)).hue}`}><Shape shape={state(stateOf(current)).shape} /></span>{' '}
