@@ -3,9 +3,11 @@ import { call, check, close, open, PHONE, run, same, until, violations } from '.
 
 const HOSTILE = '<img src=x onerror=alert(1)> שלום 🎉'
 
+const YEARLY = { cron: '0 3 1 1 *' }
+
 /** The id of a job that is made for a test. */
 async function make(job) {
-    return (await call('POST', '/jobs', { command: ['true'], schedule: { cron: '0 3 1 1 *' }, ...job })).job_id
+    return (await call('POST', '/jobs', { command: ['true'], schedule: YEARLY, ...job })).job_id
 }
 const read = id => call('GET', `/jobs/${id}`)
 const said = (page, text) => page.getByRole('status').getByText(text).first().waitFor()
@@ -43,8 +45,8 @@ await run({
     },
     'slots that were skipped say why, and arrows move among them': async () => {
         const id = await make({ name: 'skips', command: ['sleep', '60'], schedule: { every: '1s' } })
-        await until(async () => (await call('GET', `/jobs/${id}/slots?limit=200`)).slots.some(one => one.outcome === 'skipped'),
-            'a slot to be skipped')
+        const slots = async () => (await call('GET', `/jobs/${id}/slots?limit=200`)).slots
+        await until(async () => (await slots()).some(one => one.outcome === 'skipped'), 'a slot to be skipped')
         const page = await open(`/jobs/${id}`)
         const cells = page.getByRole('group', { name: 'Past slots' }).getByRole('button')
         await cells.nth(1).waitFor()
@@ -78,7 +80,7 @@ await run({
         const page = await open(`/jobs/${id}/edit`, { stranger: ['412', '(Precondition Failed)'] })
         await page.getByLabel('What it is for').fill('mine')
         await call('POST', `/jobs/${id}/rollback`, { version: 1 }).catch(() => {})
-        await call('PUT', '/jobs/by-name/contended', { command: ['true'], schedule: { cron: '0 3 1 1 *' }, priority: 7 })
+        await call('PUT', '/jobs/by-name/contended', { command: ['true'], schedule: YEARLY, priority: 7 })
         await page.getByRole('button', { name: 'Make my changes to the newest version' }).click()
         await page.getByRole('button', { name: 'Save as version 3' }).click()
         await until(async () => (await read(id)).version === 3, 'the third version')
@@ -88,7 +90,7 @@ await run({
     },
     'versions tell what they changed, and one is given back': async () => {
         const id = await make({ name: 'versioned', priority: 1 })
-        await call('PUT', '/jobs/by-name/versioned', { command: ['false'], schedule: { cron: '0 3 1 1 *' }, priority: 1 })
+        await call('PUT', '/jobs/by-name/versioned', { command: ['false'], schedule: YEARLY, priority: 1 })
         const page = await open(`/jobs/${id}/versions`)
         await page.locator('.versions-list').getByText('["false"]').waitFor()
         await page.getByRole('button', { name: 'Roll back to it …' }).click()
@@ -99,9 +101,9 @@ await run({
     },
     'the definition is told in all forms, and a graph is walked by keyboard': async () => {
         const { results } = await call('POST', '/jobs/batch', { jobs: [
-            { name: 'first', command: ['true'], schedule: { cron: '0 3 1 1 *' } },
-            { name: 'second', command: ['true'], schedule: { cron: '0 3 1 1 *' }, depends_on: [{ job: 'first' }] },
-            { name: 'third', command: ['true'], schedule: { cron: '0 3 1 1 *' }, depends_on: [{ job: 'second' }] },
+            { name: 'first', command: ['true'], schedule: YEARLY },
+            { name: 'second', command: ['true'], schedule: YEARLY, depends_on: [{ job: 'first' }] },
+            { name: 'third', command: ['true'], schedule: YEARLY, depends_on: [{ job: 'second' }] },
         ] })
         const page = await open(`/jobs/${results[1].job_id}/definition`)
         await page.getByRole('button', { name: 'YAML' }).click()

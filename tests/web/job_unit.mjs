@@ -19,10 +19,11 @@ await run({
         const plain = ['report.py', '/srv/x', 'two words', 'a-b', 'é', '日本', 'a.b/c', 'schön ist es', 'v1.2']
         for (const text of plain)
             same(yaml(text), `${text}\n`, 'plain')
-        const quoted = ['', ' x', 'x ', 'null', '~', 'Yes', 'no', 'on', 'OFF', 'y', 'true', '1', '-1', '1e3', '0x1F', '0o7',
-            '1_000', '.5', '12:30', '2026-11-16', '2026-11-16T08:00:00Z', '.inf', '.NaN', '---', '...', '<<', '=',
+        const quoted = ['', ' x', 'x ', 'null', '~', 'Yes', 'no', 'on', 'OFF', 'y', 'true', '1', '-1', '1e3',
+            '0x1F', '0o7', '1_000', '.5', '12:30', '2026-11-16', '2026-11-16T08:00:00Z', '.inf', '.NaN', '---', '...', '<<', '=',
             '- x', '-', '--all', '? x', ': x', 'a: b', 'a:', 'a #b', '#a', '&a', '*a', '!a', '|', '>', '%a', '@a', '`a',
-            '{a', '}', '[a', ']', 'a, b', '\'a', '"a', 'a\tb', 'a\rb', '\\', 'a\u0085b', 'a\u2028b', '\ufeffa', 'a\u0007']
+            '{a', '}', '[a', ']', 'a, b', '\'a', '"a', 'a\tb', 'a\rb', '\\',
+            'a\u0085b', 'a\u2028b', '\ufeffa', 'a\u0007']
         for (const text of quoted) {
             check(yaml(text).startsWith('"') && yaml(text).endsWith('"\n'), `${yaml(text)} is not quoted`)
             same(JSON.parse(yaml(text)), text, 'what it says')
@@ -33,7 +34,8 @@ await run({
         same(yaml({ a: {}, b: [], c: [[1, [2]], { d: null, e: true }], f: 1.5, '1': 'x', 'k: ': 'z' }),
             '"1": x\na: {}\nb: []\nc:\n  - - 1\n    - - 2\n  - d: null\n    e: true\nf: 1.5\n"k: ": z\n', 'a tree')
         same(yaml({ run: 'set -e\n\n  make\n', end: 'a\nb', odd: ['x \ny', ' x\ny', 'x\n\n'] }),
-            'run: |\n  set -e\n\n    make\nend: |-\n  a\n  b\nodd:\n  - "x \\ny"\n  - " x\\ny"\n  - "x\\n\\n"\n', 'lines')
+            'run: |\n  set -e\n\n    make\nend: |-\n  a\n  b\n' +
+            'odd:\n  - "x \\ny"\n  - " x\\ny"\n  - "x\\n\\n"\n', 'lines')
         same(yaml({ ['k'.repeat(1001)]: 1 }), `? ${'k'.repeat(1001)}\n: 1\n`, 'a key too long for its line')
     },
     'a document is a command line where flags can say it': () => {
@@ -46,17 +48,19 @@ await run({
         check(command.curl({ command: "it's" }, 'http://h:1').includes('"command": "it\'s"\n}\nEOF'), 'curl')
     },
     'cron is clicked and read back': () => {
-        for (const text of ['*/15 * * * *', '* * * * *', '7 * * * *', '0 3 * * *', '30 9 * * 1,3,5', '5 4 31 * *', '0 0 L * *'])
+        for (const text of ['*/15 * * * *', '* * * * *', '7 * * * *',
+            '0 3 * * *', '30 9 * * 1,3,5', '5 4 31 * *', '0 0 L * *'])
             same(cron.printCron(cron.readCron(text)), text, 'cron')
-        for (const text of ['*/7 * * * *', '0 3 * * MON', '0 3 1 * 1', '0 3 * 2 *', '0 24 * * *', '60 * * * *', '@daily',
-            '0 0 3 * * *', '1,2 * * * *', '0 3 0 * *', '0 3 32 * *'])
+        for (const text of ['*/7 * * * *', '0 3 * * MON', '0 3 1 * 1', '0 3 * 2 *', '0 24 * * *', '60 * * * *',
+            '@daily', '0 0 3 * * *', '1,2 * * * *', '0 3 0 * *', '0 3 32 * *'])
             same(cron.readCron(text), null, text)
         same(cron.shortestGap(['2026-03-29T00:00:00Z', '2026-03-29T00:01:00Z', '2026-03-29T00:01:05Z']), 5000, 'gap')
     },
     'a form loses nothing of a document': () => {
         for (const one of [whole, {}, { handler: 'mail', payload: null }, { command: 'a\nb', schedule: { at: 'x' } },
             { command: ['a\nb', '[x'], env: { 'A': 'two\nlines' }, rate: { key: 'k', limit: 1, per: '1m' } },
-            { command: ['x'], payload: { n: 2 ** 60 } }, { command: 'x', schedule: { cron: '@daily', seconds: true } }]) {
+            { command: ['x'], payload: { n: 2 ** 60 } },
+            { command: 'x', schedule: { cron: '@daily', seconds: true } }]) {
             const { document: made, errors } = draft.toDocument(draft.draftOf(one))
             same(errors, [], 'errors')
             check(document.same(made, one), `${JSON.stringify(made)} where it was ${JSON.stringify(one)}`)
@@ -64,14 +68,15 @@ await run({
         const now = draft.draftOf(whole)
         const once = draft.toDocument({ ...now, when: 'now' }).document
         check(!('schedule' in once || 'overlap' in once || 'misfire' in once || 'dst' in once), 'a schedule is left')
-        const every = draft.toDocument({ ...now, when: 'every', fields: { ...now.fields, 'schedule.every': '5m' } }).document
+        const often = { ...now, when: 'every', fields: { ...now.fields, 'schedule.every': '5m' } }
+        const every = draft.toDocument(often).document
         same([every.schedule, 'dst' in every, every.overlap], [{ every: '5m' }, false, 'queue'], 'every')
         const wrong = { ...now, fields: { ...now.fields, payload: '{', tags: 'env', priority: 'high' } }
         same(draft.toDocument(wrong).errors.map(one => one.field), ['payload', 'tags'], 'refused')
         same(draft.toDocument(wrong).document.priority, 'high', 'the server says what is wrong with it')
     },
     'an edit is the smallest patch': () => {
-        const to = { ...whole, priority: 1, tags: { env: 'prod', x: 'y' }, timeout: undefined, payload: { month: 11, list: [] } }
+        const to = { ...whole, priority: 1, tags: { env: 'prod', x: 'y' }, payload: { month: 11, list: [] } }
         delete to.timeout
         const patch = document.patchOf(whole, to)
         same(patch, { payload: { list: [] }, priority: 1, timeout: null, tags: { x: 'y' } }, 'patch')
@@ -80,7 +85,8 @@ await run({
         check(document.setsNull({ a: 1 }, { a: null }) && document.setsNull({}, { a: { b: null } }) &&
             !document.setsNull({ a: null }, { a: null, b: 1 }), 'null members')
         same(versions.differences({ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 1, c: 3 }, e: 'x' }),
-            [{ path: 'a.c', before: '2', after: '3' }, { path: 'd', before: '[1]' }, { path: 'e', after: '"x"' }], 'told')
+            [{ path: 'a.c', before: '2', after: '3' }, { path: 'd', before: '[1]' },
+                { path: 'e', after: '"x"' }], 'told')
         same(Object.keys(document.brief(whole)).includes('queue'), false, 'brief leaves out what is usual')
     },
     'a graph stands in columns by who waits for whom': () => {

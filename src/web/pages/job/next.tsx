@@ -43,7 +43,8 @@ export function Next({ job }: { job: Job }) {
                     {runs.length === 0 && job.next_run_at && <li><Time at={job.next_run_at} zone={zone} exactly /></li>}
                     {runs.length === 0 && !job.next_run_at && held.at !== null && <li class="soft">None.</li>}
                 </ul>}
-            {notes.filter(note => !runs.includes(note.at)).map(note => <p key={note.text} class="small">{note.text}</p>)}
+            {notes.filter(note => !runs.includes(note.at)).map(note =>
+                <p key={note.text} class="small">{note.text}</p>)}
         </section>
     )
 }

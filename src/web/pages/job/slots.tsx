@@ -25,6 +25,11 @@ function said(slot: SlotOutcome, zone: string): string {
         ` ${state(stateOf(slot)).word}${slot.reason ? `: ${slot.reason}` : ''}`
 }
 
+function Mark({ slot }: { slot: SlotOutcome }) {
+    const { hue, shape } = state(stateOf(slot))
+    return <span class={`hue-${hue}`}><Shape shape={shape} /></span>
+}
+
 function Cell({ slot, zone, isNewest, look }: {
     slot: SlotOutcome, zone: string, isNewest: boolean, look: (slot: string) => void,
 }) {
@@ -81,7 +86,7 @@ export function Slots({ job }: { job: Job }) {
                 {cells}
             </div>}
             {current && <p class="slots-said">
-                <span class={`hue-${state(stateOf(current)).hue}`}><Shape shape={state(stateOf(current)).shape} /></span>{' '}
+                <Mark slot={current} />{' '}
                 {said(current, zone)}{' '}
                 {current.execution_id && <a href={`/executions/${current.execution_id}`}>Its run</a>}
             </p>}
