@@ -91,5 +91,13 @@ def test_the_pages_of_operations():
     run_node("ops.mjs")
 
 
+def test_units_of_a_job():
+    run_node("job_unit.mjs")
+
+
+def test_the_pages_of_a_job():
+    run_node("job.mjs")
+
+
 if __name__ == "__main__":
     main(tests_of(globals()), shared=server)

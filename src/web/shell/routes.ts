@@ -14,6 +14,8 @@ export interface Route {
 
 export const routes: Route[] = [
     { pattern: '/', title: 'Overview', load: () => import('../pages/overview/overview') },
+    { pattern: '/jobs/new', title: 'New job', load: () => import('../pages/newjob/newjob') },
+    { pattern: '/jobs/:id/:tab?', title: 'Job', load: () => import('../pages/job/job') },
     { pattern: '/jobs', title: 'Jobs', load: () => import('../pages/jobs/jobs') },
     { pattern: '/executions', title: 'Executions', load: () => import('../pages/executions/executions') },
     { pattern: '/executions/:id/:tab?', title: 'Execution', load: () => import('../pages/execution/execution') },

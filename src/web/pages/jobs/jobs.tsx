@@ -82,6 +82,7 @@ export default function Jobs() {
             <div class="row spread">
                 <h1 tabIndex={-1}>Jobs <span class="soft number">{said}</span></h1>
                 <span class="row">
+                    {may('POST', '/jobs') && <a class="button" href="/jobs/new">New job</a>}
                     <Views />
                     <Menu label="Columns" end items={columns.slice(1).map(column => ({
                         name: column.name, chosen: chosen.value.includes(column.key),

@@ -27,6 +27,15 @@ export function Time({ at, zone, exactly, none = '–' }: TimeProps) {
     )
 }
 
+const DAY_MS = 86_400_000
+
+/** "in 5 min", beside an exact time; nothing when it is a day or more away. */
+export function Away({ at }: { at: string }) {
+    const ms = parse(at)
+    return ms === null || Math.abs(ms - now.value) >= DAY_MS ? null
+        : <span class="soft small number">{relative(ms, now.value, 'UTC')}</span>
+}
+
 /** Of milliseconds, or since a moment and still going on. */
 export function Duration({ ms, since }: { ms?: number | null, since?: string | null }) {
     const from = parse(since)

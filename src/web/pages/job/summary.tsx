@@ -1,0 +1,57 @@
+// The first tab of a job: its schedule, what became of its slots, how long it takes and how often it succeeds.
+import type { Job } from 'openapi'
+import { Status } from '../../parts/show/status'
+import { Time } from '../../parts/show/time'
+import { Durations } from './durations'
+import { Next } from './next'
+import { Slots } from './slots'
+import { recurs } from './words'
+
+const SHOWN = 8
+
+function Failure({ job }: { job: Job }) {
+    const last = job.last_execution
+    if (!last?.error_tail || !['failed', 'timeout', 'retrying'].includes(last.status))
+        return null
+    return (
+        <section class="panel">
+            <h2><Status state={last.status} /> {last.error_class?.replace(/_/g, ' ')}{' '}
+                <a href={`/executions/${last.execution_id}/output`}>the whole output</a></h2>
+            <pre class="job-tail mono" tabIndex={0} aria-label="The last lines of its error output">
+                {last.error_tail}</pre>
+        </section>
+    )
+}
+
+function Happened({ job }: { job: Job }) {
+    const newest = job.transitions.slice(-SHOWN).reverse()
+    return (
+        <section class="panel">
+            <h2>What was done with it</h2>
+            <ul class="job-list">
+                {newest.map((one, i) => <li key={i} class="row spread">
+                    <span>{one.event} <span class="soft">by {one.actor}{one.reason && `: ${one.reason}`}</span></span>
+                    <span class="soft small"><Time at={one.at} /></span>
+                </li>)}
+            </ul>
+            {job.transitions.length > SHOWN &&
+                <p class="soft small">the newest {SHOWN} of {job.transitions.length}</p>}
+        </section>
+    )
+}
+
+export function Summary({ job }: { job: Job }) {
+    return (
+        <div class="stack">
+            {job.description && <p>{job.description}</p>}
+            {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
+            <Failure job={job} />
+            {recurs(job) && <Slots job={job} />}
+            <Durations job={job} />
+            <div class="grid">
+                {(recurs(job) || job.next_run_at) && <Next job={job} />}
+                <Happened job={job} />
+            </div>
+        </div>
+    )
+}
