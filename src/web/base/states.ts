@@ -58,6 +58,7 @@ const rows: [string, string, Hue, Shape][] = [
     ['critical', 'critical', 'bad', 'cross'],
     ['warning', 'warning', 'retry', 'square'],
     ['done', 'done', 'good', 'check'],
+    ['ok', 'well', 'good', 'check'],
 ]
 
 const table = new Map(rows.map(([name, word, hue, shape]) => [name, { word, hue, shape } as State]))

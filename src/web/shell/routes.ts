@@ -15,6 +15,11 @@ export interface Route {
 export const routes: Route[] = [
     { pattern: '/', title: 'Overview', load: () => import('../pages/overview/overview') },
     { pattern: '/jobs', title: 'Jobs', load: () => import('../pages/jobs/jobs') },
+    { pattern: '/operations', title: 'Operations', load: () => import('../pages/operations/operations') },
+    { pattern: '/operations/:id', title: 'Operation', load: () => import('../pages/operation/operation') },
+    { pattern: '/cron', title: 'Cron', load: () => import('../pages/cron/cron') },
+    { pattern: '/cluster', title: 'Cluster', load: () => import('../pages/cluster/cluster') },
+    { pattern: '/settings', title: 'Settings', load: () => import('../pages/settings/settings') },
 ]
 
 export const missing: Route = { pattern: '*', title: 'Not found', load: () => import('../pages/missing/missing') }
@@ -26,6 +31,10 @@ export interface Noun { path: string, name: string, count?: 'deadLetters' | 'ale
 export const nouns: Noun[] = [
     { path: '/', name: 'Overview', phone: 1 },
     { path: '/jobs', name: 'Jobs', phone: 2 },
+    { path: '/operations', name: 'Operations' },
+    { path: '/cron', name: 'Cron' },
+    { path: '/cluster', name: 'Cluster' },
+    { path: '/settings', name: 'Settings' },
 ]
 
 export function findRoute(path: string): { route: Route, params: Record<string, string> } {
