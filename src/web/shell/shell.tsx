@@ -2,11 +2,12 @@
 import './shell.css'
 import { useEffect } from 'preact/hooks'
 import { loadMe } from '../api/sign'
-import { me, needsSignIn } from '../api/session'
+import { me, needsSignIn, pendingCode } from '../api/session'
 import { startLive } from '../live/live'
 import { ConfirmHost } from '../parts/ask/confirm'
 import { ToastHost } from '../parts/ask/toast'
 import { Jump } from './jump'
+import { Keys } from './keys'
 import { Page } from './page'
 import { SideBar } from './sidebar'
 import { TopBar } from './topbar'
@@ -14,7 +15,7 @@ import { address } from '../base/router'
 import { signIn } from './routes'
 
 export function Shell() {
-    const signing = needsSignIn.value || address.value.path === signIn.pattern
+    const signing = needsSignIn.value || pendingCode.value !== null || address.value.path === signIn.pattern
     useEffect(() => {
         if (!signing && me.value === null)
             loadMe().catch(() => {}) // a page shows what is wrong; without a session signing in is shown
@@ -32,6 +33,7 @@ export function Shell() {
             <SideBar />
             <main id="main" class="shell-main" tabIndex={-1}><Page /></main>
             <Jump />
+            <Keys />
             <ConfirmHost />
             <ToastHost />
         </div>
