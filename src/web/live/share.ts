@@ -33,7 +33,7 @@ const SETTLE_MS = 150 // several parts of a page want something at once
 export const FILTERS_MAX = 100 // of the server
 
 /** `isWhole`: everything that is wanted fits into one stream. */
-const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean } => {
+export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean } => {
     const query: Record<string, string | string[]> = { view: 'summary' }
     let room = FILTERS_MAX
     let wanted = 0
