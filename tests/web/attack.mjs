@@ -89,7 +89,7 @@ await run({
             same((await cookiesOf(forged)).length, 0, `cookies left after ${value.slice(0, 8)}`)
             await close(forged)
         }
-        await page.getByRole('button', { name: /key:admin@web/ }).click()
+        await page.locator('.top-who').click()
         await page.getByRole('menuitem', { name: 'Sign out everywhere' }).click()
         await page.getByRole('button', { name: 'Sign out everywhere' }).click()
         await page.getByLabel('Key', { exact: true }).waitFor()
@@ -100,7 +100,7 @@ await run({
     },
     'signing out takes one browser, everywhere takes all, and each comes back to its page': async () => {
         const [one, two] = [await signedIn('/cron?cron=@daily'), await signedIn('/settings')]
-        await one.getByRole('button', { name: /key:admin@web/ }).click()
+        await one.locator('.top-who').click()
         await one.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
         await one.getByLabel('Key', { exact: true }).waitFor()
         same((await cookiesOf(one)).length, 0, 'cookies')
@@ -166,6 +166,7 @@ await run({
                 same([hacked ?? null, wide, images], [null, false, 0], `${path}: hacked, too wide, images`)
             }
             await page.keyboard.press('Control+k')
+            await page.locator('dialog[open] input:focus').waitFor()
             await page.keyboard.type('<img')
             await page.getByRole('option', { name: /<img src=x/ }).first().waitFor()
             await close(page)

@@ -153,8 +153,10 @@ export async function run(tests, end = () => {}) {
     for (const [name, test] of Object.entries(tests)) {
         if (wanted.length > 0 && !wanted.some(start => name.startsWith(start)))
             continue
+        const begun = Date.now()
         try {
             await test()
+            console.log(`${String(Date.now() - begun).padStart(6)} ms  ${name}`)
             passed++
         } catch (why) {
             failed++

@@ -1,5 +1,5 @@
 // Who one is, until when, and the ways out; and the colours, since they are one's own.
-import { theme, Theme } from '../base/choices'
+import { isPhone, theme, Theme } from '../base/choices'
 import { exact, parse, pickZone, relative } from '../base/when'
 import { zoneChoice } from '../base/zone'
 import { me } from '../api/session'
@@ -52,5 +52,6 @@ export function Who() {
             { name: 'Sign out everywhere …', group, run: () => void outEverywhere() },
         ]),
     ]
-    return <Menu label={me.value ? me.value.actor : '…'} title={group} plain items={items} end />
+    const name = isPhone.value ? me.value?.key : me.value?.actor
+    return <Menu label={<span class="top-who">{name ?? '…'}</span>} title={group} plain items={items} end />
 }
