@@ -245,9 +245,10 @@ build/web/assets.c: build/npm/ok $(WEB_SRCS) src/web/tools/build.mjs src/web/too
 	$(call say,WEB,src/web)
 	$(Q)node src/web/tools/build.mjs
 
-build/web/none.c:
-	$(Q)mkdir -p $(@D) && printf '#include "web/assets.h"\nconst struct web_asset web_assets[1];\n%s' \
-	    'const size_t web_asset_count = 0;' > $@
+build/web/none.c: Makefile
+	$(Q)mkdir -p $(@D) && printf '#include "web/assets.h"\nconst struct web_asset web_assets[1];\n%s\n%s\n%s\n' \
+	    'const size_t web_asset_count = 0;' 'const struct str web_page_parts[1];' \
+	    'const size_t web_page_part_count = 0;' > $@
 
 # Looked at each time, since WEB may be another than last time; the copy stays as it is while they are equal.
 $(B)/gen/web/assets.c: $(if $(filter no,$(WEB)),build/web/none.c,build/web/assets.c) always

@@ -15,3 +15,8 @@ struct web_asset {
 
 extern const struct web_asset web_assets[];
 extern const size_t web_asset_count;
+
+/* First parts of the addresses that the dashboard has pages for, from shell/routes.ts: "jobs" of
+ * /jobs/:id, "" of the overview. */
+extern const struct str web_page_parts[];
+extern const size_t web_page_part_count;

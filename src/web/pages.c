@@ -53,12 +53,25 @@ static bool pick_body(struct http_request *req, const struct web_asset *asset, s
     return true;
 }
 
-static bool answer_asset(struct http_request *req, const struct web_asset *asset, const char *cache)
+/* Whether the dashboard knows pages that begin so. Which things there are, it asks the API. */
+static bool is_page(struct str path)
+{
+    str_cut(&path, '/'); /* what is before the first slash: nothing */
+    struct str part = str_cut(&path, '/');
+    for (size_t i = 0; i < web_page_part_count; i++) {
+        if (str_eq(web_page_parts[i], part))
+            return true;
+    }
+    return false;
+}
+
+static bool answer_asset(struct http_request *req, const struct web_asset *asset, int status,
+                         const char *cache)
 {
     CLEANUP(buf_free) struct buf plain = BUF(ASSET_BYTES_MAX);
     struct str body;
     struct str coding;
-    bool known = http_request_has_tag(req, asset->tag);
+    bool known = status == 200 && http_request_has_tag(req, asset->tag);
     if (!pick_body(req, asset, &plain, &body, &coding))
         return false;
     struct http_header headers[8] = {
@@ -72,7 +85,7 @@ static bool answer_asset(struct http_request *req, const struct web_asset *asset
         {STR("Content-Encoding"), coding},
     };
     http_respond(req, &(struct http_answer){
-                          .status = known ? 304 : 200,
+                          .status = known ? 304 : status,
                           .content_type = known ? NULL : asset->type,
                           .body = known ? STR("") : body,
                           .headers = headers,
@@ -112,10 +125,10 @@ bool web_answer(struct http_request *req)
         return false;
     if (str_starts(req->path, STR("/assets/"))) {
         const struct web_asset *asset = asset_find(req->path);
-        return asset != NULL && answer_asset(req, asset, FOR_EVER);
+        return asset != NULL && answer_asset(req, asset, 200, FOR_EVER);
     }
     const struct web_asset *page = asset_find(root);
     if (page != NULL && asks_for_html(req))
-        return answer_asset(req, page, ASK_AGAIN);
+        return answer_asset(req, page, is_page(req->path) ? 200 : 404, ASK_AGAIN);
     return str_eq(req->path, root) && answer_text(req, page != NULL ? HINT : NO_PAGES);
 }

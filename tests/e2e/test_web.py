@@ -1,13 +1,18 @@
 """The dashboard: its files as a server gives them out, and its pages in a browser (tests/web)."""
 
+import contextlib
 import gzip
+import hashlib
 import os
 import re
 import subprocess
 
-from belfry import ROOT, Server, main, tests_of
-from protocol import call
+from belfry import BELFRY, ROOT, Server, main, tests_of, wait_for
+from cluster import Cluster, Postgres, Shared
+from protocol import API, call
 
+POSTGRES = Postgres()
+CLUSTER = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3, "--no-worker"))
 server = Server()
 BROWSER = {"Accept": "text/html,*/*;q=0.8"}
 
@@ -25,9 +30,9 @@ def fetch(path, method="GET", **headers):
     return int(lines[0].split()[1]), told, body
 
 
-def run_node(script):
-    env = {**os.environ, "BELFRY_URL": f"http://127.0.0.1:{server.port}", "BELFRY_TOKEN": server.key(),
-           "BELFRY_WORKER_TOKEN": server.key("worker.key")}
+def run_node(script, of=server, **more):
+    env = {**os.environ, "BELFRY": BELFRY, "BELFRY_URL": of.url, "BELFRY_TOKEN": of.key(),
+           "BELFRY_WORKER_TOKEN": of.key("worker.key"), **more}
     done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
                           timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -48,6 +53,8 @@ def test_pages_and_assets_are_served_as_they_should():
         assert told["content-encoding"] == coding and len(packed) < len(plain), (asked, told)
         assert "Accept-Encoding" in told["vary"]
         assert coding != "gzip" or gzip.decompress(packed) == plain
+    for path in ("/nobody", "/jobsx", "/favicon.ico/"):  # the page says that there is none
+        assert fetch(path, **BROWSER)[::2] == (404, fetch("/", **BROWSER)[2]), path
     assert not re.search(rb"<(script|style)(?![^>]*src=)|\sstyle=|\son\w+=", page), page
 
 
@@ -99,5 +106,29 @@ def test_the_pages_of_a_job():
     run_node("job.mjs")
 
 
+def test_attacks_in_a_browser():
+    run_node("attack.mjs")
+
+
+def test_several_servers_in_a_browser():
+    nodes = CLUSTER.made
+    database = nodes[0].flags[1]
+    key = "bfk_going"
+    digest = hashlib.blake2b(key.encode(), digest_size=32).hexdigest()
+    POSTGRES.sql(f"""INSERT INTO belfry.api_key (id, name, role, hash, created_ms)
+                     VALUES ({77 << 30}, 'going', 'admin', '{digest}', 1)""", database.rsplit("/", 1)[1])
+    POSTGRES.sql("UPDATE belfry.meta SET value = (value::bigint + 1)::text WHERE key = 'settings_version'",
+                 database.rsplit("/", 1)[1])
+    wait_for(lambda: call(nodes[1], "GET", API + "/me", key="Bearer " + key).status == 200, "the key to be known")
+    run_node("cluster.mjs", nodes[0], BELFRY_NODES=" ".join(node.url for node in nodes), BELFRY_DATABASE=database,
+             BELFRY_OTHER_KEY=key)
+
+
+@contextlib.contextmanager
+def both():
+    with server, CLUSTER:
+        yield
+
+
 if __name__ == "__main__":
-    main(tests_of(globals()), shared=server)
+    main(tests_of(globals()), both())

@@ -1,8 +1,10 @@
 // What the tests of the dashboard share: a browser in front of the server that BELFRY_URL names, with the key in
 // BELFRY_TOKEN. A test is a sentence and a function; the verdict is a line that scripts/check reads.
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { load as loadTool, modules, web } from '../../src/web/tools/packages.mjs'
@@ -20,9 +22,9 @@ const PATIENCE_MS = 15_000
 export const DESKTOP = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 760 }
 
-export async function call(method, path, body) {
-    const answer = await fetch(`${url}/api/v1${path}`, {
-        method, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+export async function call(method, path, body, server = { url, key: () => token }) {
+    const answer = await fetch(`${server.url}/api/v1${path}`, {
+        method, headers: { Authorization: `Bearer ${server.key()}`, 'Content-Type': 'application/json' },
         body: body && JSON.stringify(body),
     })
     if (!answer.ok)
@@ -56,10 +58,45 @@ export async function proxy() {
     }
 }
 
+async function freePort() {
+    const server = createServer()
+    await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address()
+    await new Promise(resolve => server.close(resolve))
+    return port
+}
+
+/** A server of the test's own, which it may kill. `call` is by its key. */
+export async function serve(...flags) {
+    const data = mkdtempSync(join(tmpdir(), 'belfry-web-'))
+    const place = `http://127.0.0.1:${await freePort()}`
+    const mine = {
+        url: place,
+        key: () => readFileSync(join(data, 'admin.key'), 'utf8').trim(),
+        call: (method, path, body) => call(method, path, body, mine),
+        start: async () => {
+            mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
+                '--listen', place.slice('http://'.length), '--no-worker', ...flags], { stdio: 'ignore' })
+            await until(() => fetch(`${place}/readyz`).then(answer => answer.ok, () => false), 'the server to be ready')
+        },
+        kill: () => new Promise(resolve => {
+            mine.process.once('exit', resolve)
+            mine.process.kill('SIGKILL')
+        }),
+        end: async () => {
+            await mine.kill()
+            rmSync(data, { recursive: true, force: true })
+        },
+    }
+    await mine.start()
+    return mine
+}
+
 let browser
 
 /** A page of a browser of its own, whose calls carry the key. Errors of the page fail the test that opened it. */
-export async function open(path, { viewport = DESKTOP, dark = false, keyed = true, stranger = [], base = url } = {}) {
+export async function open(path, { viewport = DESKTOP, dark = false, keyed = true, stranger = [], base = url,
+    cookies = [] } = {}) {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
         args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -69,6 +106,7 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
         extraHTTPHeaders: keyed ? { Authorization: `Bearer ${token}` } : {},
     })
     context.setDefaultTimeout(PATIENCE_MS)
+    await context.addCookies(cookies)
     const page = await context.newPage()
     page.faults = []
     page.on('pageerror', why => page.faults.push(String(why.stack ?? why)))
@@ -125,16 +163,18 @@ export async function until(ask, what) {
     }
 }
 
-/** {'a sentence': async () => …}: all of them, or those that the arguments name the beginning of. */
-export async function run(tests) {
+/** {'a sentence': async () => …}: all of them, or those that the arguments name the beginning of; then `end`. */
+export async function run(tests, end = () => {}) {
     const wanted = process.argv.slice(2)
     let passed = 0
     let failed = 0
     for (const [name, test] of Object.entries(tests)) {
         if (wanted.length > 0 && !wanted.some(start => name.startsWith(start)))
             continue
+        const begun = Date.now()
         try {
             await test()
+            console.log(`${String(Date.now() - begun).padStart(6)} ms  ${name}`)
             passed++
         } catch (why) {
             failed++
@@ -142,6 +182,7 @@ export async function run(tests) {
         }
     }
     await browser?.close()
+    await end()
     console.log(`${passed} passed, ${failed} failed`)
     process.exit(failed > 0 ? 1 : 0)
 }

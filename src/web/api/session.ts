@@ -7,6 +7,18 @@ export const me = signal<Me | null>(null)
 /** A call was refused for want of a session: the page to sign in is shown instead of any other. */
 export const needsSignIn = signal(false)
 
+/** The code of a link that `belfry dashboard` printed, until it has been sent. It stands behind '#', and is taken out
+ *  of the address and of the history before anything else is done: it is nobody else's to see. */
+export const pendingCode = signal<string | null>(null)
+
+export function takeCode(): void {
+    const code = new URLSearchParams(location.hash.slice(1)).get('code')
+    if (code !== null) {
+        history.replaceState(history.state, '', location.pathname + location.search)
+        pendingCode.value = code
+    }
+}
+
 /** A key that signing in refuses is its page's business. */
 export function signedOut(path: string): void {
     if (!path.startsWith('/sessions')) {

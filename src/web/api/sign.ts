@@ -17,8 +17,9 @@ export async function signIn(by: { key: string } | { code: string }): Promise<vo
     await loadMe()
 }
 
-export async function signOut(): Promise<void> {
-    await api.delete('/sessions')
+/** Of this browser, or of all that are signed in by the same key. */
+export async function signOut(everywhere = false): Promise<void> {
+    await api.delete('/sessions', { query: { everywhere } })
     forgetAnswers()
     forgetResources()
     me.value = null

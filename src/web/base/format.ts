@@ -41,6 +41,28 @@ export function duration(ms: number): string {
     return said.join(' ')
 }
 
+/** Of microseconds, as the times of commits are: 864 µs, 2.7 ms, 1.2 s. */
+export function micros(us: number): string {
+    if (us < 1000)
+        return `${Math.round(us)} µs`
+    return us < 100_000 ? `${(us / 1000).toFixed(1)} ms` : duration(us / 1000)
+}
+
+/** Numbers that follow each other are drawn together: 0–4, 7, 9–11. */
+export function ranges(numbers: readonly number[]): string {
+    const said: string[] = []
+    const sorted = [...numbers].sort((a, b) => a - b)
+    for (let from = 0; from < sorted.length;) {
+        let to = from
+        while (sorted[to + 1] === sorted[to] + 1)
+            to++
+        said.push(to === from ? String(sorted[from])
+            : `${sorted[from]}${to === from + 1 ? ', ' : '–'}${sorted[to]}`)
+        from = to + 1
+    }
+    return said.join(', ')
+}
+
 /** 512 B, 1.2 KiB, 3.4 MiB */
 export function bytes(n: number): string {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

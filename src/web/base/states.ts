@@ -67,6 +67,7 @@ const rows: [string, string, Hue, Shape][] = [
     ['given_up', 'given up', 'bad', 'cross'],
     ['silenced', 'silenced', 'hold', 'slash'],
     ['acknowledged', 'acknowledged', 'good', 'check'],
+    ['ok', 'well', 'good', 'check'],
 ]
 
 const table = new Map(rows.map(([name, word, hue, shape]) => [name, { word, hue, shape } as State]))

@@ -28,20 +28,24 @@ const REPEAT_MS = 20_000 // each tab says again what it wants, …
 const FORGET_MS = 180_000 // … and one that has said nothing for so long is gone; hidden ones are slow
 const ALIVE_MS = 5000
 const DEAD_MS = 20_000 // a reader that says nothing for so long is replaced by a tab that somebody looks at
+const CROWDED_MS = 5000 // so often everything is read again while there are more filters than the server takes
 const SETTLE_MS = 150 // several parts of a page want something at once
 export const FILTERS_MAX = 100 // of the server
 
-const merge = (all: Iterable<Filters>): Query => {
+/** `isWhole`: everything that is wanted fits into one stream. */
+export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean } => {
     const query: Record<string, string | string[]> = { view: 'summary' }
     let room = FILTERS_MAX
+    let wanted = 0
     for (const name of ['job', 'execution', 'queue'] as const) {
         const values = new Set<string>()
         for (const filters of all)
             filters[name]?.forEach(value => values.add(value))
+        wanted += values.size
         query[name] = [...values].slice(0, room).sort()
         room -= query[name].length
     }
-    return query
+    return { query, isWhole: wanted <= FILTERS_MAX }
 }
 
 export class Share {
@@ -56,6 +60,7 @@ export class Share {
     private heardAt = Date.now()
 
     constructor(private readonly ears: Ears) {
+        setInterval(() => this.poll(), CROWDED_MS)
         if (!this.locks || !this.channel) {
             this.lead()
             return
@@ -92,8 +97,9 @@ export class Share {
     }
 
     private lead(): void {
-        this.query = JSON.stringify(this.wanted())
-        this.stream = new Stream(this.wanted(), {
+        const { query } = this.wanted()
+        this.query = JSON.stringify(query)
+        this.stream = new Stream(query, {
             onEvent: event => this.tell({ kind: 'event', event }),
             onOpen: () => this.tell({ kind: 'open' }),
             onAway: why => this.tell({ kind: 'away', why }),
@@ -101,7 +107,13 @@ export class Share {
         this.say({ kind: 'who' })
     }
 
-    private wanted(): Query {
+    /** More is wanted than the stream may name: any of it may have changed, so it is read again and again. */
+    private poll(): void {
+        if (this.stream && !this.wanted().isWhole)
+            this.tell({ kind: 'event', event: { event: 'changed', data: { count: 1 } } })
+    }
+
+    private wanted(): { query: Query, isWhole: boolean } {
         for (const [tab, { at }] of this.others) {
             if (Date.now() - at > FORGET_MS)
                 this.others.delete(tab)
@@ -112,7 +124,7 @@ export class Share {
     private changed(): void {
         clearTimeout(this.settle)
         this.settle = setTimeout(() => {
-            const query = this.wanted()
+            const { query } = this.wanted()
             const text = JSON.stringify(query)
             if (this.stream && text !== this.query) {
                 this.query = text

@@ -2,10 +2,13 @@
 import '../style/variables.css'
 import '../style/base.css'
 import { render } from 'preact'
+import { takeCode } from '../api/session'
 import { startChoices } from '../base/choices'
 import { Shell } from './shell'
 import { startRouter } from '../base/router'
 
+takeCode()
+addEventListener('hashchange', takeCode) // a link put into a tab that is open
 startChoices()
 startRouter()
 render(<Shell />, document.getElementById('app')!)

@@ -29,6 +29,11 @@ export const routes: Route[] = [
     { pattern: '/calendars', title: 'Calendars', load: () => import('../pages/calendars/calendars') },
     { pattern: '/calendars/:name', title: 'Calendar', load: () => import('../pages/calendar/calendar') },
     { pattern: '/alerts/:tab?', title: 'Alerts', load: () => import('../pages/alerts/alerts') },
+    { pattern: '/operations', title: 'Operations', load: () => import('../pages/operations/operations') },
+    { pattern: '/operations/:id', title: 'Operation', load: () => import('../pages/operation/operation') },
+    { pattern: '/cron', title: 'Cron', load: () => import('../pages/cron/cron') },
+    { pattern: '/cluster', title: 'Cluster', load: () => import('../pages/cluster/cluster') },
+    { pattern: '/settings', title: 'Settings', load: () => import('../pages/settings/settings') },
 ]
 
 export const missing: Route = { pattern: '*', title: 'Not found', load: () => import('../pages/missing/missing') }
@@ -47,6 +52,10 @@ export const nouns: Noun[] = [
     { path: '/calendars', name: 'Calendars' },
     { path: '/breakers', name: 'Breakers' },
     { path: '/alerts', name: 'Alerts', count: 'alerts' },
+    { path: '/operations', name: 'Operations' },
+    { path: '/cron', name: 'Cron' },
+    { path: '/cluster', name: 'Cluster' },
+    { path: '/settings', name: 'Settings' },
 ]
 
 export function findRoute(path: string): { route: Route, params: Record<string, string> } {

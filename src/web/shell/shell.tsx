@@ -2,11 +2,12 @@
 import './shell.css'
 import { useEffect } from 'preact/hooks'
 import { loadMe } from '../api/sign'
-import { me, needsSignIn } from '../api/session'
+import { me, needsSignIn, pendingCode } from '../api/session'
 import { startLive } from '../live/live'
 import { ConfirmHost } from '../parts/ask/confirm'
 import { ToastHost } from '../parts/ask/toast'
 import { Jump } from './jump'
+import { Keys } from './keys'
 import { Page } from './page'
 import { SideBar } from './sidebar'
 import { TopBar } from './topbar'
@@ -21,7 +22,7 @@ function Counting() {
 }
 
 export function Shell() {
-    const signing = needsSignIn.value || address.value.path === signIn.pattern
+    const signing = needsSignIn.value || pendingCode.value !== null || address.value.path === signIn.pattern
     useEffect(() => {
         if (!signing && me.value === null)
             loadMe().catch(() => {}) // a page shows what is wrong; without a session signing in is shown
@@ -40,6 +41,7 @@ export function Shell() {
             <Counting />
             <main id="main" class="shell-main" tabIndex={-1}><Page /></main>
             <Jump />
+            <Keys />
             <ConfirmHost />
             <ToastHost />
         </div>

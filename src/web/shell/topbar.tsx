@@ -1,36 +1,18 @@
 // Where one is, search, whether it is live, the zone of times, who one is.
 import './topbar.css'
-import { isPhone, theme, Theme } from '../base/choices'
+import { isPhone } from '../base/choices'
 import { zoneLabel, myZone, ZoneChoice } from '../base/when'
 import { zoneChoice } from '../base/zone'
-import { me } from '../api/session'
-import { signOut } from '../api/sign'
-import { problemOf } from '../api/problem'
 import { Menu } from '../parts/ask/menu'
-import { toast } from '../parts/ask/toast'
 import { LiveSign } from './livesign'
 import { openJump } from './jump'
+import { Who } from './who'
 
 const zones: [ZoneChoice, string][] = [
     ['utc', 'UTC'],
     ['mine', `Mine (${zoneLabel(myZone())})`],
     ['job', "Each job's own"],
 ]
-const themes: [Theme, string][] = [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
-
-function Who() {
-    const who = me.value
-    const items = [
-        ...themes.map(([value, name]) => ({
-            name, group: 'Colours', chosen: theme.value === value, run: () => { theme.value = value },
-        })),
-        {
-            name: 'Sign out', group: who ? `${who.key}, ${who.role}` : 'Session',
-            run: () => void signOut().catch(why => toast(problemOf(why).detail, { kind: 'bad' })),
-        },
-    ]
-    return <Menu label={who ? who.actor : '…'} plain items={items} end />
-}
 
 function Zone() {
     const [, name] = zones.find(([value]) => value === zoneChoice.value) ?? zones[0]

@@ -107,12 +107,20 @@ function pack(path, bytes) {
     }
 }
 
-function source(assets) {
+/** The first parts of all addresses of pages: "jobs" of /jobs/:id/:tab?. */
+function pageParts() {
+    const routes = readFileSync(join(web, 'shell', 'routes.ts'), 'utf8')
+    return [...new Set([...routes.matchAll(/pattern: '\/([^/':]*)/g)].map(found => found[1]))].sort()
+}
+
+function source(assets, parts) {
     const row = a => `    {STR_INIT("${a.path}"), "${a.type}", STR_INIT("\\"${a.tag}\\""),\n` +
         `     STR_INIT(\n${literal(a.brotli)}),\n     STR_INIT(\n${literal(a.gzip)})},\n`
     return '/* Made by src/web/tools/build.mjs. */\n#include "base/err.h"\n#include "web/assets.h"\n\n' +
         `const struct web_asset web_assets[] = {\n${assets.map(row).join('')}};\n` +
-        'const size_t web_asset_count = COUNT_OF(web_assets);\n'
+        'const size_t web_asset_count = COUNT_OF(web_assets);\n' +
+        `const struct str web_page_parts[] = {\n${parts.map(part => `    STR_INIT("${part}"),\n`).join('')}};\n` +
+        'const size_t web_page_part_count = COUNT_OF(web_page_parts);\n'
 }
 
 /** The entry, its style, and whatever it imports at once: what a browser fetches before it shows anything. */
@@ -144,7 +152,7 @@ async function main() {
     mkdirSync(build, { recursive: true })
     const sizes = assets.map(a => `${String(a.brotli.length).padStart(7)} ${a.path}`).join('\n')
     writeFileSync(join(build, 'sizes.txt'), `${sizes}\n${atFirst} at first, ${size(assets)} in all (brotli)\n`)
-    writeFileSync(join(build, 'assets.c.new'), source(assets))
+    writeFileSync(join(build, 'assets.c.new'), source(assets, pageParts()))
     renameSync(join(build, 'assets.c.new'), join(build, 'assets.c'))
 }
 

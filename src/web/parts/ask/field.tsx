@@ -13,6 +13,8 @@ interface FieldProps {
     kind?: 'text' | 'password' | 'number' | 'area' | 'datetime-local'
     /** The value is one of these. */
     choices?: { value: string, name: string }[]
+    /** Offered while one types; others may be typed, too. */
+    known?: readonly string[]
     mono?: boolean
     required?: boolean
     autofocus?: boolean
@@ -20,7 +22,7 @@ interface FieldProps {
 }
 
 export function Field(props: FieldProps) {
-    const { name, hint, error, value, onInput, kind = 'text', choices, mono } = props
+    const { name, hint, error, value, onInput, kind = 'text', choices, known, mono } = props
     const id = useId()
     const shared = {
         id, value, class: `field-control${mono ? ' mono' : ''}`, required: props.required,
@@ -35,7 +37,8 @@ export function Field(props: FieldProps) {
             </select>
                 : kind === 'area' ? <textarea rows={6} spellcheck={false} {...shared} />
                     : <input type={kind} spellcheck={false} autoFocus={props.autofocus}
-                        autocomplete={props.autocomplete ?? 'off'} {...shared} />}
+                        list={known && `${id}-known`} autocomplete={props.autocomplete ?? 'off'} {...shared} />}
+            {known && <datalist id={`${id}-known`}>{known.map(one => <option key={one} value={one} />)}</datalist>}
             {(hint || error) && <div id={`${id}-more`} class="small">
                 {error && <span class="field-error">{error} </span>}
                 {hint && <span class="soft">{hint}</span>}
