@@ -32,6 +32,7 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     job_paused: () => 'the job is paused',
     queue_paused: blocker => `queue ${blocker.queue} is paused`,
     calendar: blocker => `calendar ${blocker.calendar}`,
+    scheduled: () => 'its time has not come',
     overlap: () => 'the run before it',
     no_worker: () => 'no worker is connected',
     no_handler: blocker => `no worker knows ${blocker.handler}`,

@@ -37,7 +37,7 @@ export function sentence(one: Execution, now: number, blocker: string | null): S
     case 'scheduled':
         return { text: `It is due ${inTime(one.due_at)}.${waits}` }
     case 'blocked':
-        return { text: `It waits for something else.${waits}` }
+        return { text: waits.trim() || 'It waits for something else.' }
     case 'queued':
         return { text: waits ? `It waits.${waits}` : 'It is ready: the next worker that asks has it.' }
     default:

@@ -6,6 +6,7 @@ import { state } from '../../base/states'
 import { parse } from '../../base/when'
 import { now } from '../../live/live'
 import { Id } from '../../parts/show/id'
+import { Linked } from '../../parts/show/linked'
 import { Shape, Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { eventWords, Stretch, stretches, widths } from './stretches'
@@ -41,7 +42,6 @@ function Step({ step, gapMs, status }: { step: ExecutionTransition, gapMs: numbe
     const { hue, shape } = state(shapeOf[step.event] ?? step.status)
     const meaning = gapMs !== null && gapMs >= 1 && status
         ? stretches([{ ...step, status: status as ExecutionTransition['status'] }])[0]?.words : null
-    const leased = step.event === 'lease' ? /^leased to (wrk_\w+)$/.exec(step.reason)?.[1] : null
     return (
         <>
             {meaning && <li class="trail-gap soft">{meaning} {duration(gapMs!)}</li>}
@@ -50,8 +50,7 @@ function Step({ step, gapMs, status }: { step: ExecutionTransition, gapMs: numbe
                 <Time at={step.at} exactly={{ day: false }} />
                 <span class="trail-words">
                     {eventWords(step.event)}
-                    {leased ? <> <Id id={leased} href={`/workers/${leased}`} /></>
-                        : step.reason && <>: <bdi class="trail-reason">{step.reason}</bdi></>}
+                    {step.reason && <>: <bdi class="trail-reason"><Linked text={step.reason} /></bdi></>}
                     {step.actor !== 'server' && <span class="soft"> by <Actor actor={step.actor} /></span>}
                 </span>
             </li>

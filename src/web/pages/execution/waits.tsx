@@ -5,6 +5,7 @@ import type { Loaded } from '../../api/resource'
 import { count } from '../../base/format'
 import { Code } from '../../parts/show/code'
 import { Id } from '../../parts/show/id'
+import { Linked } from '../../parts/show/linked'
 import { OldData } from '../../parts/show/problem'
 import { Time } from '../../parts/show/time'
 
@@ -28,7 +29,7 @@ function One({ blocker }: { blocker: Blocker }) {
     const { queue, executions } = blocker
     return (
         <li class="wait">
-            <p class="wait-what">{what}</p>
+            <p class="wait-what"><Linked text={what} /></p>
             <p class="soft">
                 {how && <>{capital(how)}. </>}
                 {blocker.until && <>It goes by itself <Time at={blocker.until} />. </>}

@@ -1,0 +1,9 @@
+// The server's words, with the ids in them as links.
+import { part } from '../../base/query'
+
+const pages: Record<string, string> = { job: 'jobs', exec: 'executions', wrk: 'workers' }
+
+export function Linked({ text }: { text: string }) {
+    return <>{text.split(/\b((?:job|exec|wrk)_[0-9a-z]{13})\b/).map((piece, i) => i % 2 === 0 ? piece
+        : <a key={i} href={`/${pages[piece.split('_')[0]]}/${part(piece)}`}>{piece}</a>)}</>
+}
