@@ -1,5 +1,6 @@
 // One execution: how it is and why, what happened to it, what it printed, its attempts, and its data.
 import './execution.css'
+import { useEffect, useState } from 'preact/hooks'
 import type { Execution, Explanation, JobSummary } from 'openapi'
 import { useResource } from '../../api/resource'
 import { isMerelyTime } from '../../base/blockers'
@@ -43,8 +44,12 @@ function Story({ one, job, blocker }: { one: Execution, job: JobPart | null, blo
 
 export default function ExecutionPage({ params }: PageProps) {
     const { id, tab = '' } = params
-    const known = useResource<Execution>(`/executions/${part(id)}`, {}, { on: { execution: [id] }, every: EVERY_MS })
+    // The stream refuses an execution that does not exist, and the address may name any, or a part of an id.
+    const [heard, hear] = useState<string | null>(null)
+    const known = useResource<Execution>(`/executions/${part(id)}`, {},
+        { on: heard ? { execution: [heard] } : undefined, every: EVERY_MS })
     const one = known.data
+    useEffect(() => hear(one?.execution_id ?? null), [one?.execution_id])
     const waits = one !== null && (isWaiting(one.status) || (one.status === 'running' && one.stopping))
     const why = useResource<Explanation>(waits ? `/executions/${part(id)}/explain` : null, {}, { every: WAITS_MS })
     const job = useResource<JobPart>(one && `/jobs/${part(one.job_id)}`, { fields: 'job_id,name,status,schedule' })
