@@ -192,6 +192,16 @@ def test_public_url_is_an_address():
         assert done.returncode == 2 and "public_url" in done.stderr, (wrong, done)
 
 
+def test_no_cache_in_between_keeps_what_a_cookie_got():
+    node = CLUSTER.made[0]
+    cookie = sign_in(node)
+    jobs = [by_cookie(cookie, "POST", "/jobs", {"handler": next(names)}, node).json["job_id"] for _ in range(6)]
+    for path in ("/me", "/jobs", "/cluster", *("/jobs/" + job for job in jobs), "/jobs/nothing"):
+        answer = by_cookie(cookie, "GET", path, node=node)
+        assert answer.headers.get_all("Cache-Control") == ["no-store"], (path, answer, answer.headers)
+        assert "Cache-Control" not in call(node, "GET", API + path).headers, path
+
+
 # ---- signing out
 
 def test_signing_out_takes_the_cookie_away():

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "loop/clock.h"
+#include "server/call/browser.h"
 #include "server/call/net.h"
 #include "server/call/routes.h"
 #include "server/cluster/membership.h"
@@ -106,6 +107,8 @@ static void pass_on(struct request *r, const struct http_response *response)
 {
     struct http_header headers[HEADERS_MAX];
     size_t count = copy_headers(response, r->arena, headers);
+    if (r->session != NULL)
+        headers[count++] = browser_no_store;
     const char *type =
         response->content_type.len > 0 ? arena_zstr(r->arena, response->content_type) : NULL;
     http_respond(r->http, &(struct http_answer){
