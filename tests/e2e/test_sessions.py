@@ -1,14 +1,16 @@
 """Browsers sign in by a code or a key, act by their cookie, and are signed out."""
 
 import contextlib
+import gzip
 import hashlib
 import http.client
+import json
 import re
 import threading
 
 from belfry import PATIENCE_S, Server, main, tests_of, wait_for, wait_within
 from cluster import Cluster, Postgres, Shared
-from protocol import API, call, connect, names, send
+from protocol import API, call, connect, names, raw, send
 
 POSTGRES = Postgres()
 CLUSTER = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3))
@@ -99,6 +101,19 @@ def test_bad_bodies_say_why():
     for body in ({}, {"key": "a", "code": "b"}, {"cod": "b"}, {"code": 7}, [], {"key": "x" * 600}):
         answer = begin(body)
         assert answer.status == 400, (body, answer)
+
+
+def test_a_stranger_cannot_make_the_server_read_much():
+    body = json.dumps({"key": "nonsense"}).encode()
+    key = server.key()
+    assert begin(b" " * 5000 + body).status == 413
+    assert begin(gzip.compress(b" " * 5000 + body), headers=own_page(**{"Content-Encoding": "gzip"})).status == 415
+    chunked = "".join(f"{name}: {value}\r\n" for name, value in own_page().items())
+    assert raw(server, f"POST {API}/sessions HTTP/1.1\r\nHost: a\r\n{chunked}"
+                       "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n".encode()).status == 411
+    assert begin(b" " * 4000 + json.dumps({"key": key}).encode()).status == 201
+    known = call(server, "POST", API + "/sessions", b" " * 5000 + json.dumps({"key": key}).encode(), headers=own_page())
+    assert known.status == 201, known
 
 
 def test_by_key_nothing_changes():
