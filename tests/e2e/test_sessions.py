@@ -309,6 +309,8 @@ def test_a_code_of_one_server_signs_in_at_another():
                     headers={"Cookie": f"belfry_{c.port}=" + cookie.split("=")[1]}).status == 200
         again = begin({"code": code}, c)
         assert again.status == 401 and "used before" in again.json["detail"], again
+        with_key = call(node, "POST", API + "/sessions", {"code": new_code(a)}, headers=own_page(node))
+        assert cookie_of(with_key).startswith(f"belfry_{node.port}="), with_key.headers
 
 
 def test_a_browser_is_told_apart_also_by_the_server_that_decides():

@@ -4,6 +4,7 @@
 #include "loop/clock.h"
 #include "server/call/browser.h"
 #include "server/call/net.h"
+#include "server/call/route_table.h"
 #include "server/call/routes.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
@@ -215,7 +216,7 @@ static size_t add_identity(const struct request *r, struct http_header *headers,
     add_header(headers, &count, FORWARD_PRINCIPAL,
                arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
     add_header(headers, &count, FORWARD_WEB, r->who->web ? STR("1") : STR(""));
-    if (r->who->role == ROLE_ANYONE || r->session != NULL)
+    if ((r->route->roles & ROLE_ANYONE) != 0)
         add_header(headers, &count, FORWARD_HOST, http_request_header(r->http, STR("Host")));
     add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
     return count;
