@@ -1,14 +1,16 @@
 """Browsers sign in by a code or a key, act by their cookie, and are signed out."""
 
 import contextlib
+import gzip
 import hashlib
 import http.client
+import json
 import re
 import threading
 
 from belfry import PATIENCE_S, Server, main, tests_of, wait_for, wait_within
 from cluster import Cluster, Postgres, Shared
-from protocol import API, call, connect, names, send
+from protocol import API, call, connect, names, raw, send
 
 POSTGRES = Postgres()
 CLUSTER = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3))
@@ -101,6 +103,19 @@ def test_bad_bodies_say_why():
         assert answer.status == 400, (body, answer)
 
 
+def test_a_stranger_cannot_make_the_server_read_much():
+    body = json.dumps({"key": "nonsense"}).encode()
+    key = server.key()
+    assert begin(b" " * 5000 + body).status == 413
+    assert begin(gzip.compress(b" " * 5000 + body), headers=own_page(**{"Content-Encoding": "gzip"})).status == 415
+    chunked = "".join(f"{name}: {value}\r\n" for name, value in own_page().items())
+    assert raw(server, f"POST {API}/sessions HTTP/1.1\r\nHost: a\r\n{chunked}"
+                       "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n".encode()).status == 411
+    assert begin(b" " * 4000 + json.dumps({"key": key}).encode()).status == 201
+    known = call(server, "POST", API + "/sessions", b" " * 5000 + json.dumps({"key": key}).encode(), headers=own_page())
+    assert known.status == 201, known
+
+
 def test_by_key_nothing_changes():
     answer = call(server, "GET", API + "/me")
     assert answer.json["by"] == "key" and answer.json["ends_at"] is None, answer
@@ -190,6 +205,16 @@ def test_public_url_is_an_address():
     for wrong in ("jobs.example.com", "ftp://x", "https://", "https://a b", "https://me@x", "https://x?y", "https://x/y", "https://x#y"):
         done = server.cli("server", "--data", str(server.dir / "none"), "--listen", "127.0.0.1:0", "--set", "public_url=" + wrong)
         assert done.returncode == 2 and "public_url" in done.stderr, (wrong, done)
+
+
+def test_no_cache_in_between_keeps_what_a_cookie_got():
+    node = CLUSTER.made[0]
+    cookie = sign_in(node)
+    jobs = [by_cookie(cookie, "POST", "/jobs", {"handler": next(names)}, node).json["job_id"] for _ in range(6)]
+    for path in ("/me", "/jobs", "/cluster", *("/jobs/" + job for job in jobs), "/jobs/nothing"):
+        answer = by_cookie(cookie, "GET", path, node=node)
+        assert answer.headers.get_all("Cache-Control") == ["no-store"], (path, answer, answer.headers)
+        assert "Cache-Control" not in call(node, "GET", API + path).headers, path
 
 
 # ---- signing out
@@ -284,6 +309,8 @@ def test_a_code_of_one_server_signs_in_at_another():
                     headers={"Cookie": f"belfry_{c.port}=" + cookie.split("=")[1]}).status == 200
         again = begin({"code": code}, c)
         assert again.status == 401 and "used before" in again.json["detail"], again
+        with_key = call(node, "POST", API + "/sessions", {"code": new_code(a)}, headers=own_page(node))
+        assert cookie_of(with_key).startswith(f"belfry_{node.port}="), with_key.headers
 
 
 def test_a_browser_is_told_apart_also_by_the_server_that_decides():

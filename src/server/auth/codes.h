@@ -10,7 +10,7 @@ enum {
     MAKER_TEXT = 9, /* with NUL */
     CODE_TEXT = 23, /* with NUL */
     CODE_LIVES_MS = 2 * 60 * 1000,
-    CODES_MAX = 1000, /* not used yet; another one takes the place of the oldest, … */
+    CODES_MAX = 1000,   /* not used yet; another one takes the place of the oldest, … */
     CODES_OF_KEY = 100, /* … and that of its key's oldest, so that no key pushes others' out */
 };
 

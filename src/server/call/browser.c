@@ -10,6 +10,8 @@ enum {
     PORT_DIGITS = 5,
 };
 
+const struct http_header browser_no_store = {STR_INIT("Cache-Control"), STR_INIT("no-store")};
+
 /* The port that the browser asked for, as digits. */
 static struct str port_of(struct str host)
 {

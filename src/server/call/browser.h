@@ -21,6 +21,10 @@ void browser_keep(struct request *r, const char *cookie);
 /* … or takes away what it has. */
 void browser_forget(struct request *r);
 
+/* Of each answer by cookie: caches in between do not know that it is for this one alone, as they do
+ * of an answer by Authorization. */
+extern const struct http_header browser_no_store;
+
 /* The address of our pages: public_url, else what the caller itself asked. */
 struct str browser_address(struct request *r);
 

@@ -1,5 +1,6 @@
 #include "server/call/request.h"
 #include "server/call/board.h"
+#include "server/call/browser.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
 #include "server/call/represent.h"
@@ -189,13 +190,15 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
 static void respond(struct request *r, const struct http_answer *answer)
 {
     struct buf body = r->body; /* the request is gone after the answer, its arena too */
-    struct http_header headers[HEADERS_MAX + 1];
+    struct http_header headers[HEADERS_MAX + 2];
     struct http_answer kept = *answer;
     r->body = (struct buf){0};
-    if (r->form.cookie.len > 0) {
+    if (r->session != NULL || r->form.cookie.len > 0) {
         for (size_t i = 0; i < answer->header_count; i++)
             headers[i] = answer->headers[i];
-        headers[kept.header_count++] = (struct http_header){STR("Set-Cookie"), r->form.cookie};
+        headers[kept.header_count++] = browser_no_store;
+        if (r->form.cookie.len > 0)
+            headers[kept.header_count++] = (struct http_header){STR("Set-Cookie"), r->form.cookie};
         kept.headers = headers;
     }
     if (r->gathering != NULL)

@@ -10,7 +10,10 @@
 #include "server/cluster/gather.h"
 #include "server/turn/idempotency.h"
 
-enum { PATH_SHOWN_MAX = 200 };
+enum {
+    PATH_SHOWN_MAX = 200,
+    STRANGER_BODY_MAX = 4096, /* a key or a code, to sign in by */
+};
 
 static void answer_allowed(struct request *r, struct str allow)
 {
@@ -124,6 +127,25 @@ static bool is_for_reading(const struct request *r)
     return method == HTTP_METHOD_GET || method == HTTP_METHOD_HEAD || method == HTTP_METHOD_OPTIONS;
 }
 
+/* Reading and unpacking are work, and whoever has no key may give us as much of it as they like. */
+static bool is_small_enough(struct request *r)
+{
+    struct str length = http_request_header(r->http, STR("Content-Length"));
+    struct str coding = http_request_header(r->http, STR("Content-Encoding"));
+    uint64_t bytes;
+    if (r->who->role != ROLE_ANYONE || r->by_server)
+        return true;
+    if (!str_to_u64(length, &bytes))
+        request_problem(r, 411, "without a key a body needs its Content-Length");
+    else if (bytes > STRANGER_BODY_MAX)
+        request_problem(r, 413, "without a key a body has at most %d bytes", STRANGER_BODY_MAX);
+    else if (coding.len > 0 && !str_eq_nocase(coding, STR("identity")))
+        request_problem(r, 415, "without a key a body is not encoded");
+    else
+        return true;
+    return false;
+}
+
 bool routes_admit(struct request *r, bool body_follows)
 {
     char allow_bytes[128];
@@ -137,7 +159,8 @@ bool routes_admit(struct request *r, bool body_follows)
         refuse_route(r, arena_str(r->arena, buf_str(&allow)));
         return false;
     }
-    return may_call(r, r->route) && is_acceptable(r, r->route) &&
+    return may_call(r, r->route) && (!body_follows || is_small_enough(r)) &&
+           is_acceptable(r, r->route) &&
            idempotency_read_header(r, route_facts(r->route).takes_key);
 }
 

@@ -2,7 +2,9 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "loop/clock.h"
+#include "server/call/browser.h"
 #include "server/call/net.h"
+#include "server/call/route_table.h"
 #include "server/call/routes.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
@@ -106,6 +108,8 @@ static void pass_on(struct request *r, const struct http_response *response)
 {
     struct http_header headers[HEADERS_MAX];
     size_t count = copy_headers(response, r->arena, headers);
+    if (r->session != NULL)
+        headers[count++] = browser_no_store;
     const char *type =
         response->content_type.len > 0 ? arena_zstr(r->arena, response->content_type) : NULL;
     http_respond(r->http, &(struct http_answer){
@@ -228,7 +232,7 @@ static size_t add_identity(const struct request *r, struct http_header *headers,
     add_header(headers, &count, FORWARD_PRINCIPAL,
                arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
     add_header(headers, &count, FORWARD_WEB, r->who->web ? STR("1") : STR(""));
-    if (r->who->role == ROLE_ANYONE || r->session != NULL)
+    if ((r->route->roles & ROLE_ANYONE) != 0)
         add_header(headers, &count, FORWARD_HOST, http_request_header(r->http, STR("Host")));
     add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
     return count;
