@@ -1,6 +1,7 @@
 """Workers that are given nothing new: real ones beside a server, on their own and in a cluster, and one that a test
 speaks for."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -271,6 +272,11 @@ def test_a_cordon_outlives_the_home_of_its_worker():
             wait_for(lambda: status_of(left, run) == "completed", "the run that waited")
 
 
+@contextlib.contextmanager
+def both():
+    with server, TRIO:
+        yield
+
+
 if __name__ == "__main__":
-    with TRIO:
-        main(tests_of(globals()), server)
+    main(tests_of(globals()), both())

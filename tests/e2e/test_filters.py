@@ -155,7 +155,7 @@ def test_what_makes_no_sense_is_refused():
     refused(f"/executions?status=running&finished_after={earlier}", "status")
     refused("/jobs?name=%FF", "name")
     refused("/jobs?queue=a%0Ab", "queue")
-    refused("/jobs?" + "&".join(f"tag=a:{i}" for i in range(17)), "tag")
+    refused("/jobs?" + "&".join(f"tag=a:{i}" for i in range(101)), "tag")
 
 
 def phase(job_id):

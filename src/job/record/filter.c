@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- tables */
 
@@ -73,6 +74,13 @@ bool filter_repeats(enum filter_of of, struct str name, enum filter_repeats *ret
 }
 /* ---- lines */
 
+static void copy(char *to, size_t *len, struct str text)
+{
+    if (text.len > 0)
+        memcpy(to + *len, text.ptr, text.len);
+    *len += text.len;
+}
+
 /* Keeps them sorted and different, so that the same set is the same text. */
 static struct str add_line(struct str lines, struct str line, struct arena *arena)
 {
@@ -87,11 +95,16 @@ static struct str add_line(struct str lines, struct str line, struct arena *aren
             break;
         at = lines.len - rest.len;
     }
-    if (at == lines.len)
-        return arena_printf(arena, "%.*s%s%.*s", STR_ARG(lines), lines.len > 0 ? "\n" : "",
-                            STR_ARG(line));
-    return arena_printf(arena, "%.*s%.*s\n%.*s", STR_ARG(str_head(lines, at)), STR_ARG(line),
-                        STR_ARG(str_from(lines, at)));
+    char *text = arena_bytes(arena, lines.len + line.len + 1);
+    size_t len = 0;
+    copy(text, &len, str_head(lines, at));
+    if (at == lines.len && at > 0)
+        text[len++] = '\n';
+    copy(text, &len, line);
+    if (at < lines.len)
+        text[len++] = '\n';
+    copy(text, &len, str_from(lines, at));
+    return str_of(text, len);
 }
 
 static size_t count_lines(struct str lines)

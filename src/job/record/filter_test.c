@@ -307,6 +307,20 @@ TEST(a_filter_that_was_printed_is_read_as_it_was)
     assert_int_equal(filter_hash(&f, FILTER_OF_EXECS), filter_hash(&read, FILTER_OF_EXECS));
 }
 
+/* An operation keeps what was read for as long as it goes on. */
+TEST(a_filter_that_is_read_takes_little_more_than_its_text)
+{
+    CLEANUP(buf_free) struct buf text = BUF(1 << 20);
+    struct arena own = {0};
+    struct filter read;
+    struct err err;
+    for (int i = 0; i < FILTER_TAGS_MAX; i++)
+        buf_printf(&text, "tag=%03d:%0500d\n", i, 0);
+    assert_int_equal(filter_read(buf_str(&text), FILTER_OF_JOBS, &own, &read, &err), RC_OK);
+    assert_true(own.used_bytes < 2 * text.len);
+    arena_free(&own);
+}
+
 TEST(the_same_filter_said_in_another_order_has_the_same_hash)
 {
     struct filter a = made(FILTER_OF_JOBS, "queue", "x");

@@ -113,8 +113,22 @@ static bool read_canonical(struct filter *f, enum filter_of of, struct str key, 
     return true;
 }
 
-enum rc filter_read(struct str text, enum filter_of of, struct arena *arena,
-                    struct filter *ret_filter, struct err *err)
+static void keep_texts(struct filter *f, struct arena *arena)
+{
+    struct filter_value *document = ARENA_ARRAY(arena, struct filter_value, f->document_count);
+    for (size_t i = 0; i < FILTER_COLUMNS; i++)
+        filter_column_set(f, i, arena_str(arena, filter_column_text(f, i)));
+    f->pattern = arena_str(arena, f->pattern);
+    f->owner = arena_str(arena, f->owner);
+    f->tags = arena_str(arena, f->tags);
+    for (size_t i = 0; i < f->document_count; i++)
+        document[i] = (struct filter_value){arena_str(arena, f->document[i].key),
+                                            arena_str(arena, f->document[i].value)};
+    f->document = document;
+}
+
+static enum rc read_lines(struct str text, enum filter_of of, struct arena *arena,
+                          struct filter *ret_filter, struct err *err)
 {
     *ret_filter = (struct filter){0};
     while (text.len > 0) {
@@ -131,6 +145,17 @@ enum rc filter_read(struct str text, enum filter_of of, struct arena *arena,
             return err_set(err, rc, "a filter with %.*s=%.*s cannot be read", STR_ARG(name),
                            STR_ARG(value));
     }
+    return RC_OK;
+}
+
+/* Each line of a set makes the text of that set anew: the caller's arena, which may live for long,
+ * gets the last one alone. */
+enum rc filter_read(struct str text, enum filter_of of, struct arena *arena,
+                    struct filter *ret_filter, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    TRY(read_lines(text, of, &scratch, ret_filter, err));
+    keep_texts(ret_filter, arena);
     return RC_OK;
 }
 

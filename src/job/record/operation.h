@@ -54,7 +54,7 @@ enum rc operation_filter_check(enum operation_kind kind, const struct filter *fi
                                struct str *ret_name, struct err *err);
 /* It restricts nothing; a name that is any name does not. */
 bool operation_filter_is_empty(const struct filter *filter);
-/* As an operation keeps it. */
+/* As an operation keeps it; empty: it is longer than OPERATION_FILTER_BYTES_MAX. */
 struct str operation_filter_text(enum operation_kind kind, const struct filter *filter,
                                  struct arena *arena);
 
@@ -97,10 +97,11 @@ struct operation_rec {
 };
 
 enum {
-    OPERATIONS_MAX = 100,         /* that are remembered; the oldest that are over make room */
-    OPERATION_IDS_MAX = 10000,    /* that one may name */
-    OPERATION_REFUSAL_MAX = 200,  /* bytes of such a text that are kept */
-    OPERATION_REFUSALS_MAX = 100, /* refusals that are kept */
+    OPERATIONS_MAX = 100,      /* that are remembered; the oldest that are over make room */
+    OPERATION_IDS_MAX = 10000, /* that one may name */
+    OPERATION_FILTER_BYTES_MAX = 1 << 17, /* of the text of a filter */
+    OPERATION_REFUSAL_MAX = 200,          /* bytes of such a text that are kept */
+    OPERATION_REFUSALS_MAX = 100,         /* refusals that are kept */
     OPERATION_REFUSALS_BYTES = OPERATION_REFUSALS_MAX * (OPERATION_REFUSAL_MAX + 16),
 };
 

@@ -7,7 +7,6 @@
 
 /* A filter that restricts nothing. An empty text is none: it is what is left of a lost one. */
 #define EVERY_ONE "all=true\n"
-enum { WHICH_BYTES_MAX = 1 << 20 };
 
 /* ---- states */
 
@@ -141,11 +140,14 @@ enum rc operation_filter_check(enum operation_kind kind, const struct filter *fi
     return filter_check(filter, operation_filter_of(kind), ret_name, err);
 }
 
+/* Of a filter whose text would be too long an empty text, which none is. */
 struct str operation_filter_text(enum operation_kind kind, const struct filter *filter,
                                  struct arena *arena)
 {
-    CLEANUP(buf_free) struct buf out = BUF(WHICH_BYTES_MAX);
+    CLEANUP(buf_free) struct buf out = BUF(OPERATION_FILTER_BYTES_MAX);
     filter_print(filter, operation_filter_of(kind), &out);
+    if (out.overflow)
+        return (struct str){0};
     return out.len == 0 ? STR(EVERY_ONE) : arena_str(arena, buf_str(&out));
 }
 

@@ -342,6 +342,11 @@ static void check_whole(const struct fields *f, const struct action_wish *wish)
     const struct field_place filter = {.key = STR("filter")};
     const struct field_place all = {.key = STR("all")};
     const struct field_place ids = {.key = STR("ids")};
+    if (operation_filter_text(wish->kind, &wish->filter, f->arena).len == 0) {
+        fields_fail(f, &filter, "is too long: its values together must be below %d KiB",
+                    OPERATION_FILTER_BYTES_MAX / 1024);
+        return;
+    }
     bool empty = operation_filter_is_empty(&wish->filter);
     if (wish->by_ids && (wish->has_filter || wish->all))
         fields_fail(f, &ids, "says which; leave out the filter and \"all\"");

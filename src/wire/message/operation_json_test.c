@@ -68,6 +68,25 @@ TEST(a_name_that_is_any_name_restricts_nothing, NULL, release)
                      RC_OK);
 }
 
+/* What was dropped from its text would not restrict any more. */
+TEST(a_filter_that_is_too_long_to_keep_is_refused, NULL, release)
+{
+    enum { QUEUES = 17 };
+    CLEANUP(buf_free) struct buf text = BUF(2 << 20);
+    struct action_wish wish;
+    char *queue = arena_bytes(&arena, OPERATION_FILTER_BYTES_MAX);
+    memset(queue, 'q', OPERATION_FILTER_BYTES_MAX);
+    for (int queues = QUEUES; queues <= QUEUES + 1; queues++) {
+        buf_clear(&text);
+        buf_add(&text, STR("{\"action\": \"cancel\", \"filter\": {\"queue\": [\"mail\""));
+        for (int i = 1; i < queues; i++)
+            buf_printf(&text, ", \"%02d%.*s\"", i, OPERATION_FILTER_BYTES_MAX / QUEUES, queue);
+        buf_add(&text, STR("], \"tag\": \"env:test\"}}"));
+        buf_add_char(&text, '\0');
+        assert_int_equal(parse(text.ptr, &wish), queues == QUEUES ? RC_OK : RC_INVALID);
+    }
+}
+
 TEST(ids_are_named_once_each_in_their_order, NULL, release)
 {
     struct action_wish wish;
