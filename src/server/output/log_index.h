@@ -4,7 +4,7 @@
  * or several when a worker was lost) reads it once and keeps a mark every 64 KiB; later looks read
  * what was added since, and any line is then a page away from a mark. Marks are in memory only,
  * LOG_MARKS_MAX of them, and those that were not used for longest go first: all of it can be made
- * anew from the chunks. What no line break has ended yet is not marked, since it may become longer.
+ * anew from the chunks, and is when the oldest were deleted. What no line break has ended yet is not marked, since it may become longer.
  *
  * Belongs to one thread. */
 #pragma once
@@ -27,7 +27,9 @@ struct line_counts {
 struct token_lines {
     uint64_t token;
     uint32_t attempt;
-    bool over; /* set by the caller: nothing follows, so that what is left is a line */
+    uint64_t first_seq; /* its oldest chunk */
+    bool over;          /* set by the caller: nothing follows, so that what is left is a line … */
+    bool settled;       /* … and what is missing will not come */
     /* … and, once it was looked at: */
     bool known;
     struct line_counts counts;

@@ -75,6 +75,7 @@ static enum rc find_tokens(struct look *k, struct arena *arena, struct err *err)
         if (k->call->attempt != 0 && k->tokens[i].attempt != k->call->attempt)
             continue;
         k->tokens[kept] = k->tokens[i];
+        k->tokens[kept].settled = k->run->settled;
         k->tokens[kept++].over = k->run->final || k->tokens[i].token != k->run->live_token;
     }
     k->count = kept;
