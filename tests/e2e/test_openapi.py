@@ -345,7 +345,7 @@ def test_the_examples_of_the_document_are_good():
 
 
 VALUES = {"queue": "default", "owner": "admin", "team": "t", "name": "x", "job": UNKNOWN_JOB, "key": "k",
-          "worker": UNKNOWN_WORKER, "execution": UNKNOWN_EXECUTION, "step": "1h"}
+          "worker": UNKNOWN_WORKER, "execution": UNKNOWN_EXECUTION, "step": "1h", "server": "x"}
 
 
 def values_of(parameter):
@@ -379,7 +379,9 @@ def test_documented_parameters_are_taken_and_others_are_not():
     assert len(admins) > 20, admins
     soon, later = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead_s)) for ahead_s in (600, 7200))
     beside = {("/executions/{execution_id}/logs", "limit"): {"format": "ndjson"},  # makes no sense alone
-              ("/schedule/forecast", "from"): {"from": soon}, ("/schedule/forecast", "until"): {"until": later}}
+              ("/schedule/forecast", "from"): {"from": soon}, ("/schedule/forecast", "until"): {"until": later},
+              ("/jobs/{job_id}/slots", "until"): {"until": later},
+              ("/settings", "server"): {"server": expect(200, server, "GET", "/cluster")["server"]}}
     for template, item in document["paths"].items():
         if "get" not in item or re.sub(r"\{[^}]*\}", "{}", template) not in admins:
             continue
