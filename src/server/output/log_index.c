@@ -8,6 +8,7 @@
 enum {
     PAGE_BYTES = 256 << 10,    /* to read some lines, */
     LONG_PAGE_BYTES = 1 << 20, /* or all there are */
+    CHUNK_COST = 256,          /* beside its bytes, in bytes */
     MARK_BYTES = 64 << 10,     /* of text between two marks, … */
     MARK_LINES = 1024,         /* … or so many lines */
 };
@@ -29,6 +30,8 @@ struct entry {
     uint64_t first_seq; /* the oldest chunk, */
     uint64_t last_seq;  /* and the newest */
     bool loose;         /* chunks are missing, and may still come: nothing is kept */
+    bool gap;           /* chunks are missing before `end` */
+    bool paused;        /* it is being counted */
 };
 
 struct log_index {
@@ -38,13 +41,27 @@ struct log_index {
     size_t count;
     size_t marks; /* of all entries */
     uint64_t uses;
+    uint64_t left; /* bytes to count before the next pause */
+    bool paused;
 };
 
 struct log_index *log_index_new(struct logs *logs)
 {
     struct log_index *ix = MEM_NEW(struct log_index);
     ix->logs = logs;
+    ix->left = UINT64_MAX;
     return ix;
+}
+
+void log_index_slice(struct log_index *ix, uint64_t bytes)
+{
+    ix->left = bytes;
+    ix->paused = false;
+}
+
+bool log_index_paused(const struct log_index *ix)
+{
+    return ix->paused;
 }
 
 static void drop_marks(struct log_index *ix, struct entry *e)
@@ -110,7 +127,7 @@ static void add_mark(struct log_index *ix, struct entry *e, const struct mark *m
 static void begin_anew(struct log_index *ix, struct entry *e)
 {
     drop_marks(ix, e);
-    e->loose = false;
+    e->loose = e->gap = e->paused = false;
     e->last_seq = 0;
     e->end = (struct mark){.place = {.token = e->token, .seq = 1}};
     add_mark(ix, e, &e->end);
@@ -131,7 +148,7 @@ static struct entry *entry_of(struct log_index *ix, uint64_t exec_id, uint64_t t
         e->exec_id = exec_id;
         e->token = token;
     }
-    if (is_new || e->loose)
+    if (is_new || (e->loose && !e->paused))
         begin_anew(ix, e);
     return e;
 }
@@ -179,6 +196,8 @@ static enum rc feed(struct walk *w, bool *ret_fed, struct err *err)
     if (w->next == w->count || w->chunks[w->next].token != w->read.token)
         return RC_OK;
     const struct log_chunk *chunk = &w->chunks[w->next++];
+    uint64_t cost = chunk->bytes.len + CHUNK_COST;
+    w->ix->left -= cost < w->ix->left ? cost : w->ix->left;
     if (w->first_seq == 0)
         w->first_seq = chunk->seq;
     w->read.seq = chunk->seq;
@@ -212,6 +231,14 @@ static void count_line(struct line_counts *counts, const struct log_line *line)
     counts->of[line->stream]++;
 }
 
+/* In the middle of counting: what is known so far is kept, whatever is missing in it. */
+static enum rc pause_here(struct log_index *ix, struct entry *e, bool has_gap, struct err *err)
+{
+    e->gap = e->gap || has_gap;
+    e->paused = ix->paused = true;
+    return err_set(err, RC_BUSY, "there is more to count");
+}
+
 /* Reads on from the end of what is known. *ret_open: the stream of what no break has ended; 0:
  * there is nothing. */
 static enum rc extend(struct log_index *ix, struct entry *e, bool settled, unsigned *ret_open,
@@ -224,6 +251,7 @@ static enum rc extend(struct log_index *ix, struct entry *e, bool settled, unsig
     size_t bytes = 0;
     bool found = true;
     e->loose = true; /* until all was read: a failure leaves it to be done anew */
+    e->paused = false;
     walk_begin(&w, ix, e->exec_id, &from, LONG_PAGE_BYTES);
     while (found) {
         struct log_line line;
@@ -233,13 +261,17 @@ static enum rc extend(struct log_index *ix, struct entry *e, bool settled, unsig
         count_line(&e->end.counts, &line);
         e->end.place = w.cutter.at;
         bytes += line.text.len + 1;
+        if (ix->left == 0)
+            return pause_here(ix, e, w.cutter.has_gap, err);
         if (bytes < MARK_BYTES && e->end.counts.of[0] - lines_marked < MARK_LINES)
             continue;
         add_mark(ix, e, &e->end);
         lines_marked = e->end.counts.of[0];
         bytes = 0;
     }
-    e->loose = (w.cutter.has_gap && !settled) || is_stale(&w, &from);
+    e->gap = e->gap || w.cutter.has_gap;
+    e->loose = (e->gap && !settled) || is_stale(&w, &from);
+    e->paused = false;
     if (w.read.seq > e->last_seq)
         e->last_seq = w.read.seq;
     *ret_open = w.cutter.open.len > 0 ? (unsigned)w.cutter.stream : 0;
@@ -271,7 +303,7 @@ enum rc log_index_look(struct log_index *ix, uint64_t exec_id, struct token_line
                        struct err *err)
 {
     struct entry *e = entry_of(ix, exec_id, token->token);
-    bool had = e->end.place.count > 0;
+    bool had = e->end.place.count > 0 && !e->paused;
     unsigned open;
     if (e->first_seq != token->first_seq) /* the oldest were deleted: all lines have new numbers */
         begin_anew(ix, e);

@@ -46,6 +46,11 @@ void log_index_free(struct log_index *ix);          /* NULL is fine */
 /* The tokens that have output, growing. */
 enum rc log_index_tokens(struct log_index *ix, uint64_t exec_id, struct arena *arena,
                          struct token_lines **ret_tokens, size_t *ret_count, struct err *err);
+/* From now on log_index_look counts about so many bytes of output, all looks together: one that
+ * needs more fails with RC_BUSY and log_index_paused, and goes on when it is called again. */
+void log_index_slice(struct log_index *ix, uint64_t bytes);
+bool log_index_paused(const struct log_index *ix);
+
 /* Counts the lines of one. */
 enum rc log_index_look(struct log_index *ix, uint64_t exec_id, struct token_lines *token,
                        struct err *err);

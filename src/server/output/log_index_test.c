@@ -241,6 +241,32 @@ TEST(what_will_never_come_is_not_looked_for_again, set_up, tear_down)
     assert_true(count.bytes < 10 * EACH * LINE_BYTES);
 }
 
+TEST(counting_goes_on_where_it_was_put_aside, set_up, tear_down)
+{
+    enum { CHUNKS = 40, EACH = 600 };
+    struct site *s = *state;
+    for (int seq = 1; seq <= CHUNKS; seq++) {
+        if (seq != 2) /* it may still come */
+            append_lines(s, 1, (uint64_t)seq, (seq - 1) * EACH, EACH);
+    }
+    int turns = 1;
+    assert_int_equal(log_index_tokens(s->index, EXEC, &s->arena, &s->tokens, &s->count, &s->err),
+                     RC_OK);
+    for (;; turns++) {
+        log_index_slice(s->index, 5 * EACH * LINE_BYTES);
+        enum rc rc = log_index_look(s->index, EXEC, &s->tokens[0], &s->err);
+        assert_int_equal(log_index_paused(s->index), rc != RC_OK);
+        if (rc == RC_OK)
+            break;
+    }
+    assert_in_range(turns, CHUNKS / 6, CHUNKS / 4);
+    assert_int_equal(s->tokens[0].counts.of[0], 1 + (CHUNKS - 1) * EACH);
+    append_lines(s, 1, 2, EACH, EACH); /* it was not forgotten that it was missing */
+    log_index_slice(s->index, UINT64_MAX);
+    look(s, false);
+    assert_int_equal(s->tokens[0].counts.of[0], CHUNKS * EACH);
+}
+
 TEST(marks_are_bounded, set_up, tear_down)
 {
     struct site *s = *state;
