@@ -4,6 +4,7 @@ limits. Whoever adds a route or a field and does not tell the document is told h
 import json
 import re
 import subprocess
+import time
 import urllib.parse
 
 from belfry import BELFRY, ROOT, Server, main, tests_of, wait_for
@@ -343,41 +344,60 @@ def test_the_examples_of_the_document_are_good():
         checked(201, "POST", API + "/jobs", job)
 
 
-VALUES = {"limit": "7", "count": "true", "queue": "default", "owner": "admin", "name": "x",
-          "tag": "env:prod", "job": UNKNOWN_JOB, "stream": "stdout", "attempt": "1", "follow": "false",
-          "created_after": "2026-11-16T08:00:00Z", "created_before": "2026-11-16T08:00:00Z"}
+VALUES = {"queue": "default", "owner": "admin", "team": "t", "name": "x", "job": UNKNOWN_JOB, "key": "k",
+          "worker": UNKNOWN_WORKER, "execution": UNKNOWN_EXECUTION, "step": "1h", "server": "x"}
 
 
-def example_of(parameter):
-    """A value that the parameter takes: its own example, or else the usual one."""
-    value = parameter.get("example", VALUES.get(parameter["name"]))
-    return str(value).lower() if isinstance(value, bool) else value
+def values_of(parameter):
+    """Values that the parameter takes: all of its words, the least and the largest number, its own example, or
+    else the usual one."""
+    schema = parameter["schema"]
+    schema = resolve(schema["$ref"]) if "$ref" in schema else schema
+    items = schema.get("items", schema)
+    items = resolve(items["$ref"]) if "$ref" in items else items
+    if "example" in parameter:
+        value = parameter["example"]
+        return [str(one).lower() if isinstance(one, bool) else one
+                for one in (value if isinstance(value, list) else [value])]
+    if "enum" in items:
+        return items["enum"]
+    if items["type"] == "integer":
+        return [items[bound] for bound in ("minimum", "maximum") if bound in items]
+    if items["type"] == "boolean":
+        return ["false", "true"]
+    return ["2026-11-16T08:00:00Z"] if items.get("format") == "date-time" else [VALUES[parameter["name"]]]
 
 
 def needed(parameters):
     """The parameters without which a call makes no sense."""
-    return {p["name"]: example_of(p) for p in parameters if p.get("required") and p["in"] == "query"}
+    return {p["name"]: values_of(p)[0] for p in parameters if p.get("required") and p["in"] == "query"}
 
 
 def test_documented_parameters_are_taken_and_others_are_not():
     job, run = submit(server, queue=next(names))
-    admins = {path for method, path, role in routes() if (method, role) == ("GET", "ADMIN")}
+    admins = {path for method, path, role in routes() if (method, role) == ("GET", "admin")}
+    assert len(admins) > 20, admins
+    soon, later = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead_s)) for ahead_s in (600, 7200))
+    beside = {("/executions/{execution_id}/logs", "limit"): {"format": "ndjson"},  # makes no sense alone
+              ("/schedule/forecast", "from"): {"from": soon}, ("/schedule/forecast", "until"): {"until": later},
+              ("/jobs/{job_id}/slots", "until"): {"until": later},
+              ("/settings", "server"): {"server": expect(200, server, "GET", "/cluster")["server"]}}
     for template, item in document["paths"].items():
         if "get" not in item or re.sub(r"\{[^}]*\}", "{}", template) not in admins:
             continue
         path = template.replace("{job_id}", job).replace("{execution_id}", run)
+        good = {200, 404} if "{" in path else {200}
         given = [resolve(p["$ref"]) if "$ref" in p else p for p in item["get"].get("parameters", [])]
         for parameter in given:
             if parameter["in"] != "query" or parameter["name"] == "cursor":
                 continue
-            schema = parameter["schema"]
-            schema = resolve(schema["$ref"]) if "$ref" in schema else schema
-            values = schema.get("enum") or [example_of(parameter)]
-            for value in values:
-                query = urllib.parse.urlencode({**needed(given), parameter["name"]: value})
-                answer = call(server, "GET", f"{path}?{query}")
-                assert answer.status == 200, (path, parameter["name"], answer)
-        checked(400, "GET", path + "?surprise=1")
+            for value in values_of(parameter):
+                query = urllib.parse.urlencode({**needed(given), parameter["name"]: value,
+                                                **beside.get((template[len(API):], parameter["name"]), {})})
+                endless = path.endswith("/events") or (parameter["name"], value) == ("follow", "true")
+                answer = call(server, "HEAD" if endless else "GET", f"{path}?{query}")
+                assert answer.status in good, (path, query, answer)
+        assert call(server, "GET", path + "?surprise=1").status in (400, *good - {200}), path
 
 
 # ---- answers

@@ -151,7 +151,11 @@ static enum rc find_store(struct server_options *o, struct err *err)
         o->store_url = o->store;
         return RC_OK;
     }
-    if (!str_eq(scheme, STR("sqlite")) || store.len == 0) /* the rest may be a password */
+    /* Behind a scheme, and in a text without one, there may be a password. */
+    if (store.ptr == NULL)
+        return err_set(err, RC_INVALID,
+                       "store must be sqlite:DIR or postgres://USER:PASSWORD@HOST/DATABASE");
+    if (!str_eq(scheme, STR("sqlite")) || store.len == 0)
         return err_set(err, RC_INVALID,
                        "store must be sqlite:DIR or postgres://USER:PASSWORD@HOST/DATABASE, not "
                        "'%.*s:…'",

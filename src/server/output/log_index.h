@@ -4,7 +4,7 @@
  * or several when a worker was lost) reads it once and keeps a mark every 64 KiB; later looks read
  * what was added since, and any line is then a page away from a mark. Marks are in memory only,
  * LOG_MARKS_MAX of them, and those that were not used for longest go first: all of it can be made
- * anew from the chunks. What no line break has ended yet is not marked, since it may become longer.
+ * anew from the chunks, and is when the oldest were deleted. What no line break has ended yet is not marked, since it may become longer.
  *
  * Belongs to one thread. */
 #pragma once
@@ -27,7 +27,9 @@ struct line_counts {
 struct token_lines {
     uint64_t token;
     uint32_t attempt;
-    bool over; /* set by the caller: nothing follows, so that what is left is a line */
+    uint64_t first_seq; /* its oldest chunk */
+    bool over;          /* set by the caller: nothing follows, so that what is left is a line … */
+    bool settled;       /* … and what is missing will not come */
     /* … and, once it was looked at: */
     bool known;
     struct line_counts counts;
@@ -44,6 +46,11 @@ void log_index_free(struct log_index *ix);          /* NULL is fine */
 /* The tokens that have output, growing. */
 enum rc log_index_tokens(struct log_index *ix, uint64_t exec_id, struct arena *arena,
                          struct token_lines **ret_tokens, size_t *ret_count, struct err *err);
+/* From now on log_index_look counts about so many bytes of output, all looks together: one that
+ * needs more fails with RC_BUSY and log_index_paused, and goes on when it is called again. */
+void log_index_slice(struct log_index *ix, uint64_t bytes);
+bool log_index_paused(const struct log_index *ix);
+
 /* Counts the lines of one. */
 enum rc log_index_look(struct log_index *ix, uint64_t exec_id, struct token_lines *token,
                        struct err *err);

@@ -1,6 +1,7 @@
 /* Against a store in memory. */
 #include "server/output/log_index.h"
 
+#include "base/list.h"
 #include "base/rng.h"
 #include "base/test/test.h"
 
@@ -179,6 +180,91 @@ TEST(output_that_was_deleted_meanwhile_is_missing, set_up, tear_down)
     look(s, true);
     assert_int_equal(s->tokens[0].counts.of[0], 11);
     assert_int_equal(read_first(s, 0, 0, 1).value, 20);
+}
+
+TEST(lines_are_counted_anew_when_the_first_ones_were_deleted, set_up, tear_down)
+{
+    enum { CHUNKS = 40, EACH = 600, GONE = 20 };
+    struct site *s = *state;
+    size_t gone;
+    for (int seq = 1; seq <= CHUNKS; seq++)
+        append_lines(s, 1, (uint64_t)seq, (seq - 1) * EACH, EACH);
+    look(s, true);
+    assert_int_equal(s->logs->ops->trim(s->logs, GONE + 1, 100, &gone, &s->err), RC_OK);
+    assert_int_equal(gone, GONE);
+    look(s, true);
+    assert_int_equal(s->tokens[0].counts.of[0], 1 + (CHUNKS - GONE) * EACH);
+    assert_int_equal(read_first(s, 0, 0, 1).value, GONE * EACH);
+    assert_int_equal(read_first(s, 0, 0, 5001).value, GONE * EACH + 5000);
+}
+
+struct count {
+    struct logs logs;
+    struct logs *real;
+    struct logs_ops ops;
+    size_t bytes;
+};
+
+static enum rc count_read(struct logs *logs, uint64_t exec_id, struct log_place after,
+                          size_t bytes_max, struct arena *arena, struct log_chunk **ret_chunks,
+                          size_t *ret_count, struct err *err)
+{
+    struct count *c = CONTAINER_OF(logs, struct count, logs);
+    enum rc rc =
+        c->real->ops->read(c->real, exec_id, after, bytes_max, arena, ret_chunks, ret_count, err);
+    for (size_t i = 0; i < *ret_count; i++)
+        c->bytes += (*ret_chunks)[i].bytes.len;
+    return rc;
+}
+
+TEST(what_will_never_come_is_not_looked_for_again, set_up, tear_down)
+{
+    enum { CHUNKS = 40, EACH = 600 };
+    struct site *s = *state;
+    struct count count = {.real = s->logs, .ops = {.read = count_read}};
+    count.logs.ops = &count.ops;
+    log_index_free(s->index);
+    s->index = log_index_new(&count.logs);
+    for (int seq = 1; seq <= CHUNKS; seq++) {
+        if (seq != 2)
+            append_lines(s, 1, (uint64_t)seq, (seq - 1) * EACH, EACH);
+    }
+    for (int i = 0; i < 2; i++) {
+        count.bytes = 0;
+        assert_int_equal(
+            log_index_tokens(s->index, EXEC, &s->arena, &s->tokens, &s->count, &s->err), RC_OK);
+        s->tokens[0].over = s->tokens[0].settled = true;
+        assert_int_equal(log_index_look(s->index, EXEC, &s->tokens[0], &s->err), RC_OK);
+        assert_int_equal(s->tokens[0].counts.of[0], 1 + (CHUNKS - 1) * EACH);
+        assert_int_equal(read_first(s, 0, 0, 20 * EACH + 1).value, 21 * EACH);
+    }
+    assert_true(count.bytes < 10 * EACH * LINE_BYTES);
+}
+
+TEST(counting_goes_on_where_it_was_put_aside, set_up, tear_down)
+{
+    enum { CHUNKS = 40, EACH = 600 };
+    struct site *s = *state;
+    for (int seq = 1; seq <= CHUNKS; seq++) {
+        if (seq != 2) /* it may still come */
+            append_lines(s, 1, (uint64_t)seq, (seq - 1) * EACH, EACH);
+    }
+    int turns = 1;
+    assert_int_equal(log_index_tokens(s->index, EXEC, &s->arena, &s->tokens, &s->count, &s->err),
+                     RC_OK);
+    for (;; turns++) {
+        log_index_slice(s->index, 5 * EACH * LINE_BYTES);
+        enum rc rc = log_index_look(s->index, EXEC, &s->tokens[0], &s->err);
+        assert_int_equal(log_index_paused(s->index), rc != RC_OK);
+        if (rc == RC_OK)
+            break;
+    }
+    assert_in_range(turns, CHUNKS / 6, CHUNKS / 4);
+    assert_int_equal(s->tokens[0].counts.of[0], 1 + (CHUNKS - 1) * EACH);
+    append_lines(s, 1, 2, EACH, EACH); /* it was not forgotten that it was missing */
+    log_index_slice(s->index, UINT64_MAX);
+    look(s, false);
+    assert_int_equal(s->tokens[0].counts.of[0], CHUNKS * EACH);
 }
 
 TEST(marks_are_bounded, set_up, tear_down)

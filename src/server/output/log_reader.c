@@ -7,7 +7,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { BODY_BYTES_MAX = LINES_ANSWER_BYTES + (1 << 20) };
+enum {
+    BODY_BYTES_MAX = LINES_ANSWER_BYTES + (1 << 20),
+    SLICE_BYTES = 16 << 20,
+    PASSED_BYTES_MAX = 64 << 20, /* of lines of other streams, for one answer */
+};
 
 struct log_reader {
     struct server *server;
@@ -52,6 +56,7 @@ struct look {
     struct token_lines *tokens;
     size_t count;
     size_t given;
+    size_t passed; /* bytes of lines of other streams */
     bool full;
     /* of the token that is read */
     uint32_t attempt;
@@ -75,6 +80,7 @@ static enum rc find_tokens(struct look *k, struct arena *arena, struct err *err)
         if (k->call->attempt != 0 && k->tokens[i].attempt != k->call->attempt)
             continue;
         k->tokens[kept] = k->tokens[i];
+        k->tokens[kept].settled = k->run->settled;
         k->tokens[kept++].over = k->run->final || k->tokens[i].token != k->run->live_token;
     }
     k->count = kept;
@@ -140,11 +146,13 @@ static enum rc seek_from(struct look *k, size_t *ret_i, uint64_t *ret_skip, stru
 static bool take_line(void *arg, const struct log_line *line, const struct line_place *before)
 {
     struct look *k = arg;
-    if (k->call->stream != 0 && (unsigned)line->stream != k->call->stream)
+    bool other = k->call->stream != 0 && (unsigned)line->stream != k->call->stream;
+    if (other && (k->passed += line->text.len + 1) < PASSED_BYTES_MAX)
         return true;
     k->next_attempt = k->attempt;
     k->next_number = k->base + line->number;
-    k->full = k->given == k->call->limit || k->out->len >= k->out_max || k->call->find_place;
+    k->full =
+        other || k->given == k->call->limit || k->out->len >= k->out_max || k->call->find_place;
     if (k->full) {
         k->call->place = *before;
         k->call->place.count += k->base;
@@ -299,6 +307,7 @@ static enum rc answer(struct log_reader *reader, struct request *r, struct err *
 {
     struct lines_call *call = r->own;
     TRY(open_logs(reader, err));
+    log_index_slice(reader->index, call->slice);
     r->body = BUF(BODY_BYTES_MAX);
     for (size_t i = 0; i < call->count; i++) {
         struct look k = {.index = reader->index,
@@ -313,22 +322,35 @@ static enum rc answer(struct log_reader *reader, struct request *r, struct err *
     return RC_OK;
 }
 
+/* False: it needs another turn. */
+static bool serve_one(struct log_reader *reader, struct request *r)
+{
+    struct lines_call *call = r->own;
+    call->slice = call->slice == 0 ? SLICE_BYTES : 2 * call->slice;
+    r->rc = answer(reader, r, &r->err);
+    if (r->rc != RC_OK && reader->index != NULL && log_index_paused(reader->index)) {
+        buf_free(&r->body);
+        if (mailbox_wait(reader->box, 0) != RC_SHUTDOWN)
+            return false;
+        r->rc = err_set(&r->err, RC_SHUTDOWN, "the server is shutting down");
+    }
+    if (r->rc == RC_OK && !call->find_place)
+        represent_body(r, SIZE_MAX);
+    request_send_home(r);
+    return true;
+}
+
 static void serve(void *arg)
 {
     struct log_reader *reader = arg;
     struct list mail;
     list_init(&mail);
-    while (mailbox_wait(reader->box, MAILBOX_FOREVER) == RC_OK) {
+    while (!list_empty(&mail) || mailbox_wait(reader->box, MAILBOX_FOREVER) == RC_OK) {
         mailbox_take_all(reader->box, &mail);
-        for (struct list_node *node; (node = list_pop_front(&mail)) != NULL;) {
-            struct mail *one = CONTAINER_OF(node, struct mail, node);
-            struct request *r = CONTAINER_OF(one, struct request, parcel.mail);
-            const struct lines_call *call = r->own;
-            r->rc = answer(reader, r, &r->err);
-            if (r->rc == RC_OK && !call->find_place)
-                represent_body(r, SIZE_MAX);
-            request_send_home(r);
-        }
+        struct list_node *node = list_pop_front(&mail);
+        struct mail *one = CONTAINER_OF(node, struct mail, node);
+        if (!serve_one(reader, CONTAINER_OF(one, struct request, parcel.mail)))
+            list_push_back(&mail, node);
     }
 }
 

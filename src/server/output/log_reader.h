@@ -2,7 +2,9 @@
  *
  * A thread of its own, with a handle of its own on the logs, so that the first look at a long
  * output, which reads it once as a whole, keeps neither turns nor queries nor followers waiting.
- * Both are made when they are first needed. An answer is bounded (LINES_MAX, LINES_ANSWER_BYTES)
+ * Both are made when they are first needed. Those who ask take turns: one that has to count much
+ * is put aside after SLICE_BYTES, then after twice as many, and so on, which ends however others
+ * push what it knows out of memory. An answer is bounded (LINES_MAX, LINES_ANSWER_BYTES)
  * and says where to go on. */
 #pragma once
 #include "server/call/request.h"
@@ -42,6 +44,7 @@ struct lines_call {
     uint32_t from_attempt; /* … or those from a line of this attempt (0: the first) on */
     uint64_t from;         /* its number */
     size_t limit;
+    uint64_t slice; /* bytes to count before others get their turn; 0: not asked yet */
     /* Instead of printing: where the first of these lines begins, or what will be it. */
     bool find_place;
     struct line_place place; /* token 0: nothing was printed */

@@ -24,12 +24,21 @@ static bool is_port(struct str text)
     return str_to_u64(text, &port) && port >= 1 && port <= UINT16_MAX;
 }
 
+/* The text for messages, which are logged: before an @ there may be a password. */
+static struct str without_user(struct arena *arena, struct str text)
+{
+    size_t at = text.len;
+    while (at > 0 && text.ptr[at - 1] != '@')
+        at--;
+    return at == 0 ? text : arena_printf(arena, "…@%.*s", STR_ARG(str_from(text, at)));
+}
+
 enum rc client_url_parse(struct arena *arena, struct str text, struct client_url *ret_url,
                          struct err *err)
 {
     if (str_starts(text, STR("https://")))
         return err_set(err, RC_UNSUPPORTED, "%.*s: https is not supported; use http",
-                       STR_ARG(text));
+                       STR_ARG(without_user(arena, text)));
     while (text.len > 0 && text.ptr[text.len - 1] == '/')
         text.len--;
     struct str rest = str_from(text, sizeof "http://" - 1);
@@ -42,8 +51,8 @@ enum rc client_url_parse(struct arena *arena, struct str text, struct client_url
                 (prefix.len == 0 || http_target_is_sound(prefix, false)) &&
                 str_index(prefix, '?') == prefix.len;
     if (!good)
-        return err_set(err, RC_INVALID, "%.*s is no server's URL; one looks like %s", STR_ARG(text),
-                       "http://127.0.0.1:7420");
+        return err_set(err, RC_INVALID, "%.*s is no server's URL; one looks like %s",
+                       STR_ARG(without_user(arena, text)), "http://127.0.0.1:7420");
     *ret_url = (struct client_url){
         .text = arena_zstr(arena, text),
         .host = arena_zstr(arena, host),

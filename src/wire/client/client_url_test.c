@@ -2,6 +2,8 @@
 
 #include "base/test/test.h"
 
+#include <string.h>
+
 TEST(a_url_is_taken_apart)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -35,6 +37,20 @@ static enum rc parse(const char *text)
 TEST(https_is_not_supported)
 {
     assert_int_equal(parse("https://belfry"), RC_UNSUPPORTED);
+}
+
+TEST(a_password_is_not_repeated)
+{
+    static const char *const urls[] = {"http://me:secret@belfry:7420", "https://me:secret@belfry",
+                                       "me:secret@belfry", "http://a@me:secret@belfry/"};
+    for (size_t i = 0; i < COUNT_OF(urls); i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct client_url url;
+        struct err err;
+        assert_int_not_equal(client_url_parse(&arena, str_c(urls[i]), &url, &err), RC_OK);
+        assert_null(strstr(err.text, "secret"));
+        assert_non_null(strstr(err.text, "@belfry"));
+    }
 }
 
 TEST(anything_else_is_invalid)
