@@ -402,9 +402,10 @@ static void check_deliveries(struct world *w, const struct turn_view *view)
         enum command_kind kind = call->cmd.kind;
         if ((kind != CMD_TRIGGER_JOB && kind != CMD_RETRY_EXEC) || call->cmd.reply.rc != RC_OK)
             continue; /* of others more than one promise speaks */
-        PROMISE(w, map_get(&w->model.applied, call->delivery) == NULL,
-                "one command was acted upon twice");
-        map_put(&w->model.applied, call->delivery, w);
+        void *this_turn = (void *)(uintptr_t)view->turn; /* which may be kept in parts */
+        void *before = map_get(&w->model.applied, call->delivery);
+        PROMISE(w, before == NULL || before == this_turn, "one command was acted upon twice");
+        map_put(&w->model.applied, call->delivery, this_turn);
     }
 }
 
@@ -533,7 +534,7 @@ static uint64_t epoch_of(const struct world *w, uint64_t id)
     return w->model.epochs[partition_of(CLUSTER_PARTITIONS, id)];
 }
 
-void model_reloaded(struct world *w, const struct partition_set *owned)
+void model_reloaded(struct world *w, const struct partition_set *owned, int64_t began_ms)
 {
     w->model.loads++;
     clocks_reloaded(w);
@@ -543,7 +544,7 @@ void model_reloaded(struct world *w, const struct partition_set *owned)
         if (!exec_is_leased(x->rec.state) || !partition_has(owned, x->rec.id))
             continue;
         saw(SAW_RESTARTED_WITH_LEASES);
-        int64_t until_ms = w->boot_ms + w->scene.engine.lease_ms;
+        int64_t until_ms = began_ms + w->scene.engine.lease_ms;
         if (!w->cluster || x->lease_epoch != epoch_of(w, x->rec.id)) /* else it goes on as it was */
             x->lease_until_ms = until_ms;
         x->lease_epoch = epoch_of(w, x->rec.id);

@@ -351,8 +351,8 @@ void model_check_waits(struct world *w);
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
 /* A server that may not decide has answered a poll: what it keeps is good for a term. */
 void model_kept(struct world *w, const struct command *poll);
-/* A new owner has loaded these: each lease gets a full term. */
-void model_reloaded(struct world *w, const struct partition_set *owned);
+/* A new owner has loaded these: each lease gets a full term, from when it began to. */
+void model_reloaded(struct world *w, const struct partition_set *owned, int64_t began_ms);
 /* It was taken by somebody. */
 void model_owned(struct world *w, const struct ownership *own);
 /* Nobody has taken anything of that since. */

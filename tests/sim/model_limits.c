@@ -198,8 +198,8 @@ static size_t queue_leases_at_grant(const struct world *w, struct str name)
     size_t count = model_queue_leases(m, name);
     for (size_t i = 0; i < m->execs.len; i++) {
         const struct model_exec *x = m->execs.items[i];
-        count -= str_eq(rules_of(m, x)->queue, name) && !model_was_granted(m, x) &&
-                 joined_lately(w, x);
+        count -=
+            str_eq(rules_of(m, x)->queue, name) && !model_was_granted(m, x) && joined_lately(w, x);
     }
     return count;
 }
@@ -210,8 +210,8 @@ static size_t team_leases_at_grant(const struct world *w, struct str name)
     size_t count = model_team_leases(m, name);
     for (size_t i = 0; i < m->execs.len; i++) {
         const struct model_exec *x = m->execs.items[i];
-        count -= str_eq(rules_of(m, x)->team, name) && !model_was_granted(m, x) &&
-                 joined_lately(w, x);
+        count -=
+            str_eq(rules_of(m, x)->team, name) && !model_was_granted(m, x) && joined_lately(w, x);
     }
     return count;
 }

@@ -190,6 +190,8 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     slas_step(w, x, event, next, view);
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
+    if (event == EV_RETURN && to->unseen == 0 && x->kills > x->lost)
+        x->kills = x->lost; /* its worker reported: only deaths in a row are held against it */
     x->slow = x->slow && event != EV_RETRY;
     x->ended_by = event;
     x->ended_boot_ms = w->boot_ms;

@@ -48,10 +48,11 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     const struct model_job *upstream = model_job(m, id);
     if (w->cluster && upstream != NULL && upstream->execs.len > 1)
         wish->unclear = true; /* run again, perhaps before its owner was asked */
+    if (w->cluster && upstream == NULL)
+        wish->unclear = true; /* deleted, perhaps before its owner was asked about it */
     if (wait->state != 0 && wait->state != DEPENDENCY_WAITING)
-        return;                           /* it may have been deleted since */
-    if (w->cluster && upstream == NULL) { /* deleted by its owner, between a look and a question */
-        wish->unclear = true;
+        return;
+    if (w->cluster && upstream == NULL) {
         wait->state = DEPENDENCY_IMPOSSIBLE;
         return;
     }

@@ -166,7 +166,7 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     } else {
         SAY(w, s->name, "decides about %04" PRIx64 ", %zu executions in memory", set.bits,
             engine_live_count(s->turn.engine));
-        model_reloaded(w, &set);
+        model_reloaded(w, &set, s->looked_ms);
         s->load = w->model.loads;
         s->astray = false;
         engine_note_lost(s->turn.engine, s->lost_turns);
@@ -212,7 +212,7 @@ void sim_server_start(struct sim_server *s)
     s->up = true;
     s->deposed = false;
     struct partition_set all = partition_all(1);
-    model_reloaded(w, &all);
+    model_reloaded(w, &all, w->boot_ms);
     s->load = w->model.loads;
     promise_acknowledged(w);
     promise_engine(w, s);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 enum {
-    STEPS_MAX = 1000000,              /* of a whole day; more would be a world that spins */
+    STEPS_MAX = 4000000,              /* of a whole day; more would be a world that spins */
     HEAL_MAX_MS = 2 * 60 * 60 * 1000, /* from the last fault until everything has finished */
     LEAP_MAX_MS = 10 * 60 * 1000,
     TIDY_MS = 1000,

@@ -182,6 +182,14 @@ bool engine_mail_doubt(struct engine *e, const char *why);
 /* Turns read no mail as long as it is held. Between turns. */
 void engine_hold_mail(struct engine *e, bool held);
 
+/* The last turn, which was undone, cannot be kept, and perhaps for what an operation did in it: the
+ * next one does less, down to one thing, and when that one alone is it, the operation is told that
+ * it was refused, and goes on behind it. False: it was not that. Between turns. */
+bool engine_operation_doubt(struct engine *e, const char *why);
+
+/* Operations stand still as long as they are held. Between turns. */
+void engine_hold_operations(struct engine *e, bool held);
+
 /* The last turn looked for what is too old to be kept. */
 bool engine_looked_for_old(const struct engine *e);
 /* Turns do not, as long as it is held. Between turns. */

@@ -76,6 +76,8 @@ static int64_t least_credit(const struct engine *e)
 /* How many things this turn may do; 0: it has to wait. */
 static size_t step_max(struct engine *e)
 {
+    if (e->operations.doubt.max > 0)
+        return e->operations.doubt.max;
     if (!is_paced(e, e->boot_ms))
         return e->options.operation_step_max;
     e->operations.pace.credit = credit_at(e, e->boot_ms);
@@ -233,7 +235,7 @@ void operations_ask(struct engine *e, unsigned round, struct question_list *list
     struct operation_step *step = &e->turn.step;
     if (round == 0) {
         struct operation *op = next_operation(e, e->boot_ms);
-        if (op == NULL || op->v.wake_ms > e->boot_ms)
+        if (op == NULL || op->v.wake_ms > e->boot_ms || e->operations.doubt.held)
             return;
         begin_step(e, op, list);
     }
@@ -276,7 +278,7 @@ static enum rc do_one(struct engine *e, struct operation_item *item, struct str 
     return item->cmd.reply.rc;
 }
 
-/* Those behind the one for which there was no room have taken names and keys for nothing. */
+/* Those that come to nothing have taken names and keys in vain. */
 static void forgo_from(struct engine *e, size_t first)
 {
     for (size_t i = first; i < e->turn.step.count; i++) {
@@ -320,6 +322,12 @@ static bool do_items(struct engine *e, struct operation *op)
     for (size_t i = 0; i < e->turn.step.count; i++) {
         struct operation_item *item = &e->turn.step.items[i];
         struct str why = {0};
+        if (e->operations.doubt.refuse) { /* it is the only one */
+            forgo_from(e, i);
+            v->at = item->place;
+            refuse(op, item, str_c(e->operations.doubt.why.text));
+            return true;
+        }
         enum rc rc = do_one(e, item, &why);
         if (rc == RC_BUSY) {
             v->wake_ms = e->boot_ms + BUSY_PAUSE_MS;
@@ -380,4 +388,35 @@ void operations_step(struct engine *e)
         move_on(e, &op->v);
     t->durable = t->durable || op->v.state == OPERATION_DONE ||
                  letter_order(op->v.at, t->before.operation->at) != 0;
+}
+
+/* ---- turns that the store refuses */
+
+bool engine_operation_doubt(struct engine *e, const char *why)
+{
+    struct operation_doubt *doubt = &e->operations.doubt;
+    const struct operation_step *step = &e->turn.step;
+    bool in_vain = doubt->refuse; /* something else is it, too */
+    if (step->op == NULL || step->count == 0 || in_vain) {
+        *doubt = (struct operation_doubt){.held = doubt->held};
+        return false;
+    }
+    doubt->max = (step->count + 1) / 2;
+    if (step->count == 1) {
+        doubt->refuse = true;
+        err_set(&doubt->why, RC_CONFLICT, "the store does not take it: %s", why);
+    }
+    return true;
+}
+
+void engine_hold_operations(struct engine *e, bool held)
+{
+    e->operations.doubt.held = held;
+}
+
+/* What is to blame may come with a later page: then it is looked for anew. */
+void operations_commit(struct engine *e)
+{
+    if (e->turn.step.op != NULL)
+        e->operations.doubt = (struct operation_doubt){.held = e->operations.doubt.held};
 }

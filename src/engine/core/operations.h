@@ -41,10 +41,19 @@ struct operation_pace {
     int64_t credit;          /* things that may be done, in thousandths */
 };
 
+/* The store has refused a turn, and perhaps for what an operation did in it. */
+struct operation_doubt {
+    size_t max;  /* a step does no more things; 0: as many as ever */
+    bool refuse; /* the next thing is refused unseen, for this reason */
+    struct err why;
+    bool held; /* no operation goes on */
+};
+
 struct operations {
     struct list list; /* operation.node, oldest first */
     size_t count;
     struct operation_pace pace;
+    struct operation_doubt doubt; /* between turns; over with the next one that is kept */
 };
 
 /* Something that a step looks at. */
@@ -84,6 +93,8 @@ void heard_stop(struct engine *e, const struct inbox_rec *rec);
 void operations_ask(struct engine *e, unsigned round, struct question_list *list);
 /* Goes on with what operations_ask asked for. */
 void operations_step(struct engine *e);
+/* The turn is kept: so was what its step did. */
+void operations_commit(struct engine *e);
 /* When all commands of the turn are decided: was there other work, to leave room for? */
 void operations_note_others(struct engine *e);
 int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms);

@@ -115,6 +115,50 @@ TEST(named_ones_that_cannot_be_are_refused_with_their_reasons)
     assert_int_equal(lines.ptr[lines.len - 1], '\n');
 }
 
+static bool changes(const struct delta *delta, uint64_t exec_id)
+{
+    bool found = false;
+    for (size_t i = 0; i < delta->exec_count; i++)
+        found |= delta->execs[i].exec.id == exec_id;
+    return found;
+}
+
+/* A turn, again and again until the store takes it: it would not take a change of this one. */
+static void turn_without(struct world *w, uint64_t exec_id)
+{
+    const struct delta *delta = world_decide(w);
+    for (int tries = 0; changes(delta, exec_id); tries++) {
+        assert_true(tries < 6);
+        engine_undo(w->engine);
+        table_abort(&w->table);
+        assert_true(engine_operation_doubt(w->engine, "there is no calendar"));
+        delta = world_decide(w);
+    }
+    w->delta = *delta;
+    world_commit(w);
+    world_check(w);
+}
+
+TEST(what_the_store_does_not_take_is_refused_and_the_rest_is_done)
+{
+    STEPS(w, 4);
+    const struct submission *jobs[6];
+    for (size_t i = 0; i < COUNT_OF(jobs); i++)
+        jobs[i] = SUBMIT(&w);
+    world_turn(&w);
+    uint64_t bad_id = jobs[2]->exec_id;
+    const struct operation_rec *op = begin(&w, OPERATION_CANCEL_EXECS, "all=true\n");
+    for (int i = 0; i < 20 && now(&w, op)->state == OPERATION_RUNNING; i++)
+        turn_without(&w, bad_id);
+    const struct operation_rec *done = now(&w, op);
+    assert_int_equal(done->state, OPERATION_DONE);
+    assert_true(done->done == 5 && done->refused == 1);
+    assert_true(str_eq(done->refusal, STR("the store does not take it: there is no calendar")));
+    assert_int_equal(state_of(&w, bad_id), EXEC_QUEUED);
+    world_turn(&w);
+    assert_false(engine_operation_doubt(w.engine, "it was something else"));
+}
+
 TEST(a_cancelled_operation_stops_where_it_is)
 {
     STEPS(w, 1);

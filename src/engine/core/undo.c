@@ -508,6 +508,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     alerts_commit(e);
     silences_commit(e);
     mail_commit(e);
+    operations_commit(e);
     commit_counters(e);
     for (unsigned pass = 0; pass < COMMIT_PASSES; pass++)
         commit_pass(e, pass);

@@ -146,15 +146,19 @@ static enum rc run_without_old(struct tangle *g, enum rc rc)
     return rc;
 }
 
-/* What time brings, and what came by mail: of both the one thing that cannot be kept is found,
- * since it would come again for ever. Mail is rejected, an execution left alone. While it is looked
- * for among what is due, mail waits: neither shall be blamed for the other. */
+/* What time brings, what came by mail, and what an operation does: the one thing that cannot be kept
+ * is found, since it would come again for ever. Mail is rejected, the operation told, an execution
+ * left alone. While it is looked for among what is due, the others wait: none shall be blamed for
+ * another, and neither shall commands, before which operations stay held. */
 static enum rc run_own(struct tangle *g)
 {
     struct engine *e = g->turn->engine;
     enum rc rc = run_part(g, NULL, 0);
     while (is_contradiction(rc) && engine_mail_doubt(e, g->err->text))
         rc = run_part(g, NULL, 0);
+    while (is_contradiction(rc) && engine_operation_doubt(e, g->err->text))
+        rc = run_part(g, NULL, 0);
+    engine_hold_operations(e, true); /* the next step waits for the next turn */
     if (!is_contradiction(rc))
         return rc;
     engine_hold_mail(e, true);
@@ -222,8 +226,10 @@ enum rc bisect(struct turn *t, struct command *const *commands, size_t count, st
     TRY(check_store(t, err));
     drop_strangers(t); /* of the try that brought us here */
     /* Executions that come due go first, and alone: no command shall be blamed for them. */
-    TRY(run_own(&g));
-    enum rc rc = count == 0 ? RC_OK : divide(&g, commands, count);
+    enum rc own = run_own(&g);
+    enum rc rc = own == RC_OK && count > 0 ? divide(&g, commands, count) : RC_OK;
+    engine_hold_operations(t->engine, false);
+    TRY(own);
     if (rc != RC_OK && !is_passing(rc))
         t->broken = rc;
     while (g.answered < count)
