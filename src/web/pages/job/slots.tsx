@@ -34,7 +34,9 @@ function Cell({ slot, zone, isNewest, look }: {
     slot: SlotOutcome, zone: string, isNewest: boolean, look: (slot: string) => void,
 }) {
     const { hue, shape } = state(stateOf(slot))
-    const text = said(slot, zone)
+    // Times take long to print, and all cells come anew when the list is read again.
+    const text = useMemo(() => said(slot, zone),
+        [slot.slot, slot.slot_last, slot.count, slot.status, slot.reason, zone])
     return (
         <button type="button" class={`slots-cell hue-${hue}`} aria-label={text} title={text}
             tabIndex={isNewest ? 0 : -1} onFocus={() => look(slot.slot)} onMouseEnter={() => look(slot.slot)}
