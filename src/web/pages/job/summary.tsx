@@ -5,7 +5,7 @@ import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { Durations } from './durations'
 import { Next } from './next'
-import { Slots } from './slots'
+import { PastSlots } from './pastslots'
 import { recurs } from './words'
 
 const SHOWN = 8
@@ -64,7 +64,7 @@ export function Summary({ job }: { job: Job }) {
             <Facts job={job} />
             {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
             <Failure job={job} />
-            {recurs(job) && <Slots job={job} />}
+            {recurs(job) && <PastSlots job={job} />}
             <Durations job={job} />
             <div class="grid">
                 {(recurs(job) || job.next_run_at) && <Next job={job} />}
