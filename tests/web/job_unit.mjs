@@ -20,8 +20,9 @@ await run({
         for (const text of plain)
             same(yaml(text), `${text}\n`, 'plain')
         const quoted = ['', ' x', 'x ', 'null', '~', 'Yes', 'no', 'on', 'OFF', 'y', 'true', '1', '-1', '1e3',
-            '0x1F', '0o7', '1_000', '.5', '12:30', '2026-11-16', '2026-11-16T08:00:00Z', '.inf', '.NaN', '---', '...', '<<', '=',
-            '- x', '-', '--all', '? x', ': x', 'a: b', 'a:', 'a #b', '#a', '&a', '*a', '!a', '|', '>', '%a', '@a', '`a',
+            '0x1F', '0o7', '1_000', '.5', '12:30', '2026-11-16', '2026-11-16T08:00:00Z', '.inf', '.NaN', '---', '...',
+            '<<', '=', '- x', '-', '--all', '? x', ': x', 'a: b', 'a:', 'a #b', '#a', '&a', '*a', '!a', '|', '>',
+            '%a', '@a', '`a',
             '{a', '}', '[a', ']', 'a, b', '\'a', '"a', 'a\tb', 'a\rb', '\\',
             'a\u0085b', 'a\u2028b', '\ufeffa', 'a\u0007']
         for (const text of quoted) {
@@ -54,7 +55,6 @@ await run({
         for (const text of ['*/7 * * * *', '0 3 * * MON', '0 3 1 * 1', '0 3 * 2 *', '0 24 * * *', '60 * * * *',
             '@daily', '0 0 3 * * *', '1,2 * * * *', '0 3 0 * *', '0 3 32 * *'])
             same(cron.readCron(text), null, text)
-        same(cron.shortestGap(['2026-03-29T00:00:00Z', '2026-03-29T00:01:00Z', '2026-03-29T00:01:05Z']), 5000, 'gap')
     },
     'a form loses nothing of a document': () => {
         for (const one of [whole, {}, { handler: 'mail', payload: null }, { command: 'a\nb', schedule: { at: 'x' } },

@@ -52,13 +52,3 @@ export function readCron(text: string): Clicked | null {
         return { ...clock, kind: 'monthly', day: day === 'L' ? LAST_DAY : Number(day) }
     return null
 }
-
-/** The shortest time between two of these moments. */
-export function shortestGap(runs: readonly string[]): number | null {
-    let least: number | null = null
-    for (let i = 1; i < runs.length; i++) {
-        const gap = Date.parse(runs[i]) - Date.parse(runs[i - 1])
-        least = least === null ? gap : Math.min(least, gap)
-    }
-    return least
-}

@@ -4,14 +4,13 @@ import './cronfield.css'
 import type { SchedulePreview } from 'openapi'
 import { useEffect, useState } from 'preact/hooks'
 import { useResource } from '../../api/resource'
-import { duration, number } from '../../base/format'
 import { myZone } from '../../base/when'
 import { Field } from '../../parts/ask/field'
 import { Away } from '../../parts/show/time'
-import { Clicked, LAST_DAY, printCron, readCron, shortestGap, STEPS, usual } from './cron'
+import { frequentText } from '../cron/frequent'
+import { Clicked, LAST_DAY, printCron, readCron, STEPS, usual } from './cron'
 import { FormProps, useFields } from './form'
 
-const OFTEN_MS = 60_000
 const PREVIEWED = 5
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
@@ -31,7 +30,7 @@ function Clicks({ now, set }: { now: Clicked, set: (clicked: Clicked) => void })
         days: now.days.includes(day) ? now.days.filter(one => one !== day) : [...now.days, day],
     })
     return (
-        <div class="cron-clicks">
+        <div class="cronfield-clicks">
             <Field name="Repeats" value={now.kind} choices={kinds}
                 onInput={kind => pick({ kind: kind as Clicked['kind'] })} />
             {now.kind === 'minutes' && <Field name="Minutes apart" value={String(now.step)}
@@ -54,11 +53,6 @@ function Clicks({ now, set }: { now: Clicked, set: (clicked: Clicked) => void })
     )
 }
 
-export function tooOften(gap: number): string {
-    return `This runs up to every ${duration(gap)}, ${number(Math.round(86_400_000 / gap))} times a day. A job that ` +
-        'waits for work by itself, or a longer time between runs, costs less.'
-}
-
 function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, seconds: boolean, name: string }) {
     const [asked, ask] = useState({ cron, zone, seconds, name })
     useEffect(() => {
@@ -71,16 +65,16 @@ function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, se
         return <p class="field-error" role="status">{problem.detail}</p>
     if (!data)
         return null
-    const gap = shortestGap(data.next_runs)
+    const frequent = frequentText(data.next_runs)
     return (
-        <div class="cron-preview" role="status">
+        <div class="cronfield-preview" role="status">
             <p><strong>{data.schedule_text}</strong></p>
             <ul>{data.next_runs.map((at, i) => <li key={at}>
                 <span class="number">{data.next_runs_local[i].slice(0, 19).replace('T', ' ')}</span>{' '}
                 <Away at={at} />
             </li>)}</ul>
             {data.notes.map(note => <p key={note.text}>{note.text}</p>)}
-            {gap !== null && gap < OFTEN_MS && <p class="old-data">{tooOften(gap)}</p>}
+            {frequent && <p class="old-data">{frequent}</p>}
         </div>
     )
 }

@@ -49,7 +49,8 @@ function What(props: FormProps) {
     return (
         <section class="form-part panel">
             <h2>What to run</h2>
-            <Choice label="Kind of work" value={draft.kind} choices={kinds} onChange={kind => set({ ...draft, kind })} />
+            <Choice label="Kind of work" value={draft.kind} choices={kinds}
+                onChange={kind => set({ ...draft, kind })} />
             {draft.kind === 'shell' && <Field name="Command line" mono {...field('shell', 'command')}
                 hint="Run by /bin/sh -c, where a worker is." />}
             {draft.kind === 'program' && <Field name="Program and arguments, one in each line" kind="area" mono
@@ -122,7 +123,8 @@ function How(props: FormProps) {
                     { value: '', name: 'doubles (usual)' }, { value: 'exponential', name: 'doubles' },
                     { value: 'linear', name: 'grows evenly' }, { value: 'fixed', name: 'stays' },
                     { value: 'immediate', name: 'is none' }]} />
-                <Field name="Timeout" mono {...field('timeout')} hint="Ends an attempt that takes longer; none if empty." />
+                <Field name="Timeout" mono {...field('timeout')}
+                    hint="Ends an attempt that takes longer; none if empty." />
                 <Field name="SLA: expected" mono {...field('sla.expected', 'sla')} hint="Longer is a warning." />
                 <Field name="SLA: at most" mono {...field('sla.max')} hint="Longer violates it." />
                 <Field name="A run that violates it" {...field('sla.policy')} choices={[

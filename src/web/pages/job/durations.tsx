@@ -71,8 +71,9 @@ function rates(report: SuccessReport | null, sla: SlaCompliance | null): string 
 
 export function Durations({ job }: { job: Job }) {
     const path = `/jobs/${job.job_id}`
-    const list = useResource<ExecutionList>(`${path}/executions`, { limit: RUNS, status: ['completed', 'failed',
-        'timeout'], fields: 'execution_id,status,started_at,duration_ms' }, { every: EVERY_MS, on: { job: [job.job_id] } })
+    const list = useResource<ExecutionList>(`${path}/executions`, {
+        limit: RUNS, status: ['completed', 'failed', 'timeout'], fields: 'execution_id,status,started_at,duration_ms',
+    }, { every: EVERY_MS, on: { job: [job.job_id] } })
     const report = useResource<SuccessReport>(`${path}/successes`, {}, { every: EVERY_MS })
     const sla = useResource<SlaCompliance>(job.sla ? `${path}/sla-compliance` : null, {}, { every: EVERY_MS })
     return (

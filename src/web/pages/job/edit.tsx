@@ -1,6 +1,6 @@
 // A job's definition, changed: the server is asked while one types, and told of the version that was begun with. When
 // somebody else was quicker, the same change can be made to what they left.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Job, JobEdited } from 'openapi'
 import { api } from '../../api/client'
 import { Problem, problemOf } from '../../api/problem'
@@ -41,6 +41,10 @@ function Change({ job, base, start, onRebase, reload }: {
         patch, { query, ifMatch: `"${base.version}"`, signal })
     const checked = useCheck(says, signal => call({ dry_run: true }, signal))
     const problem = tried ?? checked.problem
+    useEffect(() => { // which version it is by now is to be told
+        if (problem?.status === 412)
+            void reload()
+    }, [problem])
     const list = written.document ? differences(base.document, written.document) : []
     const isBehind = problem?.status === 412 || job.version !== base.version
 

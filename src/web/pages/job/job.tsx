@@ -26,7 +26,7 @@ function tabsOf(job: Job) {
     return [
         { key: '', name: 'Overview', href: path },
         { key: 'executions', name: 'Executions', href: `${path}/executions` },
-        { key: 'graph', name: 'Depends', href: `${path}/graph`, 
+        { key: 'graph', name: 'Depends', href: `${path}/graph`,
             count: waits > 0 && !job.more_dependants ? waits : undefined },
         { key: 'versions', name: 'Versions', href: `${path}/versions` },
         { key: 'definition', name: 'Definition', href: `${path}/definition` },

@@ -1,10 +1,11 @@
 // The first tab of a job: its schedule, what became of its slots, how long it takes and how often it succeeds.
 import type { Job } from 'openapi'
+import { printQuery } from '../../base/query'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { Durations } from './durations'
 import { Next } from './next'
-import { Slots } from './slots'
+import { PastSlots } from './pastslots'
 import { recurs } from './words'
 
 const SHOWN = 8
@@ -40,13 +41,30 @@ function Happened({ job }: { job: Job }) {
     )
 }
 
+/** Where it belongs; each leads to the jobs that share it. */
+function Facts({ job }: { job: Job }) {
+    const tags = Object.entries((job.tags ?? {}) as Record<string, string>)
+    return (
+        <p class="row soft">
+            <span>queue <a href={`/jobs${printQuery({ queue: job.queue })}`}>{job.queue}</a></span>
+            <span>priority {job.priority}</span>
+            <span>by <a href={`/jobs${printQuery({ owner: job.owner })}`}>{job.owner}</a></span>
+            {job.team && <span>team <a href={`/jobs${printQuery({ team: job.team })}`}>{job.team}</a></span>}
+            {job.timeout && <span>timeout {job.timeout}</span>}
+            {tags.map(([key, value]) => <a key={key} class="job-tag"
+                href={`/jobs${printQuery({ tag: `${key}:${value}` })}`}>{key}: {value}</a>)}
+        </p>
+    )
+}
+
 export function Summary({ job }: { job: Job }) {
     return (
         <div class="stack">
             {job.description && <p>{job.description}</p>}
+            <Facts job={job} />
             {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
             <Failure job={job} />
-            {recurs(job) && <Slots job={job} />}
+            {recurs(job) && <PastSlots job={job} />}
             <Durations job={job} />
             <div class="grid">
                 {(recurs(job) || job.next_run_at) && <Next job={job} />}

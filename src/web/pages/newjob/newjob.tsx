@@ -12,13 +12,11 @@ import { go, query } from '../../base/router'
 import { toast } from '../../parts/ask/toast'
 import { Empty } from '../../parts/show/empty'
 import { OldData, ProblemBox } from '../../parts/show/problem'
+import { frequentText } from '../cron/frequent'
 import { useCheck } from '../definition/check'
-import { tooOften } from '../definition/cronfield'
 import { brief, Document, documentOf, isObject } from '../definition/document'
 import { Editor, Written } from '../definition/editor'
 import { Shown } from '../definition/shown'
-
-const OFTEN_MS = 10_000
 
 /** Another job as the beginning of this one: its name is taken. */
 function copied(job: Job): Document {
@@ -29,8 +27,9 @@ function copied(job: Job): Document {
 function warningOf(document: Document | null): string | null {
     const every = isObject(document?.schedule) ? parseDuration(document.schedule.every) : null
     const timeout = parseDuration(document?.timeout)
-    if (every !== null && every > 0 && every < OFTEN_MS)
-        return tooOften(every)
+    const frequent = every ? frequentText([0, every].map(ms => new Date(ms).toISOString())) : null
+    if (frequent)
+        return frequent
     if (every !== null && timeout !== null && timeout > every)
         return `A run may take ${duration(timeout)}, and the next one is due after ${duration(every)}.`
     return null

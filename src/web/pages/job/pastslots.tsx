@@ -1,6 +1,6 @@
 // What became of each slot of a job's schedule, the newest at the end. Arrows move among them, Enter opens the run;
 // the line below says all of the one that is looked at.
-import './slots.css'
+import './pastslots.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Job, SlotOutcome } from 'openapi'
 import { usePages } from '../../api/pages'
@@ -34,9 +34,11 @@ function Cell({ slot, zone, isNewest, look }: {
     slot: SlotOutcome, zone: string, isNewest: boolean, look: (slot: string) => void,
 }) {
     const { hue, shape } = state(stateOf(slot))
-    const text = said(slot, zone)
+    // Times take long to print, and all cells come anew when the list is read again.
+    const text = useMemo(() => said(slot, zone),
+        [slot.slot, slot.slot_last, slot.count, slot.status, slot.reason, zone])
     return (
-        <button type="button" class={`slots-cell hue-${hue}`} aria-label={text} title={text}
+        <button type="button" class={`pastslots-cell hue-${hue}`} aria-label={text} title={text}
             tabIndex={isNewest ? 0 : -1} onFocus={() => look(slot.slot)} onMouseEnter={() => look(slot.slot)}
             onClick={() => slot.execution_id && go(`/executions/${slot.execution_id}`)}>
             <Shape shape={shape} />
@@ -52,7 +54,7 @@ function summary(slots: readonly SlotOutcome[]): string {
     return [...sums].sort((a, b) => b[1] - a[1]).map(([name, n]) => `${number(n)} ${state(name).word}`).join(', ')
 }
 
-export function Slots({ job }: { job: Job }) {
+export function PastSlots({ job }: { job: Job }) {
     const from = useMemo(() => new Date(Math.floor(Date.now() / DAY_MS - BACK_DAYS) * DAY_MS).toISOString(), [])
     const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 200 }, { every: 5000 })
     const [looked, look] = useState<string | null>(null)
@@ -81,11 +83,11 @@ export function Slots({ job }: { job: Job }) {
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.at !== null && past.length === 0 && <p class="soft">
                 No slot has passed yet{list.hasMore ? ' among those that were read' : ''}.</p>}
-            {past.length > 0 && <div ref={box} class="slots" role="group" aria-label="Past slots"
+            {past.length > 0 && <div ref={box} class="pastslots" role="group" aria-label="Past slots"
                 onKeyDown={onKeyDown}>
                 {cells}
             </div>}
-            {current && <p class="slots-said">
+            {current && <p class="pastslots-said">
                 <Mark slot={current} />{' '}
                 {said(current, zone)}{' '}
                 {current.execution_id && <a href={`/executions/${current.execution_id}`}>Its run</a>}
