@@ -172,9 +172,10 @@ await run({
         await page.getByLabel('Days').fill('2026-12-31\n2027-01-02/2027-01-04')
         await button(page, 'Put it in place').click()
         await page.getByText('version 2.').waitFor()
-        same((await call('GET', '/calendars/Feier-tage')).document.dates, ['2026-12-31', '2027-01-02/2027-01-04'], 'days')
-        const { job_id: job } = await call('POST', '/jobs', { name: 'festive', command: ['true'], calendars: ['Feier-tage'],
-            schedule: { cron: '0 3 * * *' } })
+        const { document } = await call('GET', '/calendars/Feier-tage')
+        same(document.dates, ['2026-12-31', '2027-01-02/2027-01-04'], 'days')
+        const { job_id: job } = await call('POST', '/jobs', { name: 'festive', command: ['true'],
+            calendars: ['Feier-tage'], schedule: { cron: '0 3 * * *' } })
         await button(page, 'Delete …').click()
         await button(page, 'Delete Feier-tage').click()
         await page.getByRole('alert').getByText('go by the calendar').waitFor() // in the server's own words
@@ -191,7 +192,8 @@ await run({
         await page.getByText('5 of 5 calls that ended within a minute failed').waitFor()
         await button(page, 'Reset smtp').click()
         await button(page, 'Reset 1 breaker').click()
-        await until(async () => (await call('GET', '/breakers')).breakers.every(one => one.state === 'closed'), 'it to close')
+        await until(async () => (await call('GET', '/breakers')).breakers.every(one => one.state === 'closed'),
+            'it to close')
         await close(page)
     },
     'an alert is acknowledged with a note, and its key silenced': async () => {

@@ -71,7 +71,8 @@ export default function Letter({ params }: PageProps) {
                     <Id id={id} href={`/executions/${id}`} /> <a href={`/executions/${id}/logs`}>its output</a>
                     <a href={`/jobs/${data.job_id}`}>its job</a>
                     <a href={`/queues/${part(data.queue)}`}>queue {data.queue}</a>
-                    {data.fingerprint && <a href={`/dead-letters?fingerprint=${data.fingerprint}`}>what failed alike</a>}
+                    {data.fingerprint &&
+                        <a href={`/dead-letters?fingerprint=${data.fingerprint}`}>what failed alike</a>}
                 </p>
                 <Deeds letter={data} />
                 <Attempts attempts={data.execution.attempts} />

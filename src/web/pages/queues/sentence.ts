@@ -2,7 +2,9 @@
 import type { Queue } from 'openapi'
 import { count, duration, number } from '../../base/format'
 
-export function sentence(queues: readonly Pick<Queue, 'name' | 'queued' | 'running' | 'paused' | 'oldest_age_ms'>[]): string {
+type Numbers = Pick<Queue, 'name' | 'queued' | 'running' | 'paused' | 'oldest_age_ms'>
+
+export function sentence(queues: readonly Numbers[]): string {
     let ready = 0
     let running = 0
     let oldest = queues[0]
