@@ -10,12 +10,12 @@ const queue = (name, more = {}) => ({ name, queued: 0, running: 0, paused: false
 
 await run({
     'queues are said in a sentence': () => {
-        same(queues.sentence([queue('a')]), 'Nothing is ready that does not run, 0 run.', 'calm')
+        same(queues.sentence([queue('a')]), 'Nothing is ready that does not run; 0 run.', 'calm')
         const busy = queue('a', { queued: 1, running: 1, oldest_age_ms: 61_000 })
         same(queues.sentence([busy, queue('b', { paused: true })]),
-            '1 execution is ready and waits, 1 runs, the oldest waits 1 min 1 s in a, b is paused.', 'busy')
+            '1 execution is ready and waits; 1 runs; the oldest waits 1 min 1 s in a; b is paused.', 'busy')
         same(queues.sentence('abcd'.split('').map(name => queue(name, { paused: true, queued: 2 }))),
-            '8 executions are ready and wait, 0 run, 4 queues are paused.', 'many')
+            '8 executions are ready and wait; 0 run; 4 queues are paused.', 'many')
     },
     'dead letters are said in a sentence': () => {
         const group = (count, fingerprint_text) => ({ count, fingerprint_text, error_class: 'unknown' })

@@ -21,7 +21,7 @@ export function sentence(queues: readonly Numbers[]): string {
     if (oldest.oldest_age_ms > 0)
         said.push(`the oldest waits ${duration(oldest.oldest_age_ms)} in ${oldest.name}`)
     if (paused.length > 0)
-        said.push(paused.length <= 3 ? `${paused.map(queue => queue.name).join(', ')} ${
+        said.push(paused.length <= 3 ? `${paused.map(queue => queue.name).join(' and ')} ${
             paused.length === 1 ? 'is' : 'are'} paused` : `${count(paused.length, 'queue')} are paused`)
-    return said.join(', ') + '.'
+    return said.join('; ') + '.'
 }
