@@ -80,8 +80,9 @@ function List({ isOpen }: { isOpen: boolean }) {
                     open={alert => setQuery({ alert: alert.alert_id })} hasMore={list.hasMore} loading={list.loading}
                     more={list.more} isOld={list.isPrevious || list.problem !== null} />
                 : list.at !== null && <Nothing isOpen={isOpen} isFiltered={isFiltered} />}
-            {shown && acks === null && silenced === null && <Whole alert={shown} onClose={() => setQuery({ alert: null })}
-                acknowledge={() => ack([shown.alert_id])} silence={() => silence(shown.key)} />}
+            {shown && acks === null && silenced === null && <Whole alert={shown}
+                onClose={() => setQuery({ alert: null })} acknowledge={() => ack([shown.alert_id])}
+                silence={() => silence(shown.key)} />}
             {acks && <Acknowledge alerts={acks.length} onClose={() => ack(null)} done={async note => {
                 ack(null)
                 setQuery({ alert: null })

@@ -28,7 +28,8 @@ const lift = (silence: Silence) => act(() => api.delete(`/alerts/silences/${sile
 })
 
 export function Silences() {
-    const { data, problem, at, reload } = useResource<{ silences: Silence[] }>('/alerts/silences', {}, { every: EVERY_MS })
+    const { data, problem, at, reload } = useResource<{ silences: Silence[] }>('/alerts/silences', {},
+        { every: EVERY_MS })
     const [adding, add] = useState(false)
     const silences = data?.silences
     return (

@@ -66,7 +66,8 @@ function One({ breaker }: { breaker: Breaker }) {
 
 function Why({ breaker: { calls, failures, state, opened_at, probe_at, probe } }: { breaker: Breaker }) {
     const said = calls === 0 ? 'No calls within the last minute.'
-        : `${number(failures)} of ${count(calls, 'call')} that ended within a minute failed (${percent(failures / calls)}).`
+        : `${number(failures)} of ${count(calls, 'call')} that ended within a minute failed (${
+            percent(failures / calls)}).`
     if (state === 'closed')
         return <>{said}</>
     if (state === 'open')

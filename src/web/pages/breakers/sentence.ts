@@ -9,6 +9,7 @@ export function sentence(breakers: readonly Pick<Breaker, 'target' | 'state' | '
             breakers.length === 1 ? 'it answers' : 'all answer'} well enough.`
     const waiting = open.reduce((sum, breaker) => sum + breaker.waiting, 0)
     const which = open.length <= 3 ? open.map(breaker => breaker.target).join(', ') : `${number(open.length)} targets`
-    return `${which} ${open.length === 1 ? 'fails and is' : 'fail and are'} left alone; ${waiting === 0 ? 'nothing waits'
-        : `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'}`} for that.`
+    const who = waiting === 0 ? 'nothing waits'
+        : `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'}`
+    return `${which} ${open.length === 1 ? 'fails and is' : 'fail and are'} left alone; ${who} for that.`
 }

@@ -66,8 +66,9 @@ export default function Calendar({ params }: PageProps) {
             <OldData problem={problem} at={at} retry={() => void reload()} />
             {refusal && <Refusal problem={refusal} />}
             {data && <>
-                <p>Of {count(data.entry_count, 'entry', 'entries')}: {policies[data.policy].meaning}. <span class="soft">
-                    Version {data.version}, put <Time at={data.changed_at} /> by {data.changed_by}.</span></p>
+                <p>Of {count(data.entry_count, 'entry', 'entries')}: {policies[data.policy].meaning}.{' '}
+                    <span class="soft">Version {data.version}, put <Time at={data.changed_at} /> by {
+                        data.changed_by}.</span></p>
                 <Warnings calendar={data} />
                 {may('PUT', '/calendars/{}') && <section class="panel">
                     <h2>What it has</h2>

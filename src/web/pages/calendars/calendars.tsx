@@ -51,7 +51,8 @@ export default function Calendars() {
     return (
         <div class="stack">
             <div class="row spread">
-                <h1 tabIndex={-1}>Calendars <span class="soft number">{calendars && number(calendars.length)}</span></h1>
+                <h1 tabIndex={-1}>Calendars <span class="soft number">
+                    {calendars && number(calendars.length)}</span></h1>
                 {!adding && may('PUT', '/calendars/{}') && <button class="button main" type="button"
                     onClick={() => { setMade(null); setQuery({ add: '1' }) }}>Add a calendar</button>}
             </div>
@@ -87,8 +88,9 @@ export function Warnings({ calendar }: { calendar: Calendar }) {
         return null
     return (
         <section class="panel stack" role="status">
-            <p class="calendar-said"><Status state="warning" /> {count(calendar.warning_count, 'event')} of {calendar.name} {
-                calendar.warning_count === 1 ? 'was' : 'were'} not understood and left out; the others count.</p>
+            <p class="calendar-said"><Status state="warning" /> {count(calendar.warning_count, 'event')} of{' '}
+                {calendar.name} {calendar.warning_count === 1 ? 'was' : 'were'} not understood and left out; the others
+                count.</p>
             <ul class="list calendar-said">
                 {calendar.warnings?.map(warning => <li key={warning.line}>
                     {warning.summary && <strong>{warning.summary} </strong>}{warning.message}

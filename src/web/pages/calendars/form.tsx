@@ -94,7 +94,8 @@ function File({ text, take }: { text: string, take: (ical: string, file?: string
             <div class="small">
                 {error && <span class="field-error">{error}</span>}
                 {text ? <span class="row">{bytes(new Blob([text]).size)} of events are part of it.
-                    <button class="button plain small" type="button" onClick={() => take('')}>Take them out</button></span>
+                    <button class="button plain small" type="button" onClick={() => take('')}>Take them out</button>
+                </span>
                     : <span class="soft">Its events are added to what is above.</span>}
             </div>
         </div>

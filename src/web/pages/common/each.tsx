@@ -26,7 +26,8 @@ export function useEach() {
     /** `asked`: the page has confirmed it by a question of its own. */
     const run = async (deed: EachDeed, thing: string, ids: string[], { asked = false } = {}): Promise<boolean> => {
         const many = `${deed.verb} ${count(ids.length, thing)}`
-        if (!asked && !await confirm({ title: `${many}?`, text: <p>{deed.meaning}</p>, action: many, danger: deed.danger }))
+        const question = { title: `${many}?`, text: <p>{deed.meaning}</p>, action: many, danger: deed.danger }
+        if (!asked && !await confirm(question))
             return false
         const state: State = { deed, all: ids.length, done: 0, refusals: [], over: false }
         const line = [...ids]

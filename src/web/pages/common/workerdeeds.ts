@@ -10,20 +10,23 @@ const touches = ['/workers']
 export const callWorker = (id: string, verb: 'cordon' | 'uncordon' | 'drain', body?: unknown) =>
     api.post(`/workers/${part(id)}/${verb}`, body)
 
-export const cordonWorker = (worker: Worker, reason?: string) => act(
-    () => callWorker(worker.worker_id, 'cordon', reason ? { reason } : undefined), {
-        said: `${worker.name} gets nothing new; what it runs goes on.`, touches,
-        undo: () => callWorker(worker.worker_id, 'uncordon'),
-    })
+const cordon = (worker: Worker, reason: string | null | undefined) =>
+    callWorker(worker.worker_id, 'cordon', reason ? { reason } : undefined)
+
+export const cordonWorker = (worker: Worker, reason?: string) => act(() => cordon(worker, reason), {
+    said: `${worker.name} gets nothing new; what it runs goes on.`, touches,
+    undo: () => callWorker(worker.worker_id, 'uncordon'),
+})
 
 export const uncordonWorker = (worker: Worker) => act(() => callWorker(worker.worker_id, 'uncordon'), {
     said: `${worker.name} takes work again.`, touches,
-    undo: () => callWorker(worker.worker_id, 'cordon', worker.cordon_reason ? { reason: worker.cordon_reason } : undefined),
+    undo: () => cordon(worker, worker.cordon_reason),
 })
 
 export async function drainWorker(worker: Worker): Promise<void> {
     const runs = worker.busy === 0 ? 'It runs nothing at the moment.'
-        : `It may end the ${count(worker.busy, 'run')} that it has; what does not end in time goes back and costs no attempt.`
+        : `It may end the ${count(worker.busy, 'run')} that it has; what does not end in time goes back and costs ` +
+            'no attempt.'
     if (await confirm({
         title: `Drain ${worker.name}?`, action: 'Drain 1 worker', danger: true,
         text: `It takes nothing new, and its process ends. ${runs} This cannot be undone: start it again by hand. ` +

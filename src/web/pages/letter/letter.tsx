@@ -68,10 +68,11 @@ export default function Letter({ params }: PageProps) {
                 {data.lost_count > 0 && `, ${data.lost_count} of them lost`}: {data.error ?? 'nobody knows why'}.{' '}
                 <span class="soft">{reasons[data.reason].why}</span></p>
                 <p class="row">
-                    <Id id={id} href={`/executions/${id}`} /> <a href={`/executions/${id}/logs`}>its output</a>
+                    <Id id={id} href={`/executions/${id}`} /> <a href={`/executions/${id}/output`}>its output</a>
                     <a href={`/jobs/${data.job_id}`}>its job</a>
                     <a href={`/queues/${part(data.queue)}`}>queue {data.queue}</a>
-                    {data.fingerprint && <a href={`/dead-letters?fingerprint=${data.fingerprint}`}>what failed alike</a>}
+                    {data.fingerprint &&
+                        <a href={`/dead-letters?fingerprint=${data.fingerprint}`}>what failed alike</a>}
                 </p>
                 <Deeds letter={data} />
                 <Attempts attempts={data.execution.attempts} />

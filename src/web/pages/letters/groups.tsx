@@ -12,7 +12,14 @@ export type Group = DeadLetterGroups['fingerprints'][number]
 
 const SHOWN = 10 // until more are asked for
 
-interface Props { groups: Group[], chosen: boolean, deeds: Deed[], isOld: boolean, act: (deed: Deed, group: Group) => void }
+interface Props {
+    groups: Group[]
+    /** One of them was: its example is shown. */
+    chosen: boolean
+    deeds: Deed[]
+    isOld: boolean
+    act: (deed: Deed, group: Group) => void
+}
 
 export function Groups({ groups, chosen, deeds, isOld, act }: Props) {
     const [all, showAll] = useState(false)

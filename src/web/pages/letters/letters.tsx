@@ -35,8 +35,8 @@ const EVERY_MS = 5000
 
 const retry: Deed = { verb: 'Retry', done: 'run again', meaning: 'Each is run again, as a new execution with the ' +
     'payload it had. Those that cannot be, since their job was cancelled say, stay here and are named.' }
-const discard: Deed = { verb: 'Discard', done: 'discarded', danger: true, meaning: 'They are taken off this list, and ' +
-    'nobody runs them again by it. Their history stays. This cannot be undone.' }
+const discard: Deed = { verb: 'Discard', done: 'discarded', danger: true, meaning: 'They are taken off this list. ' +
+    'Their history stays. This cannot be undone.' }
 
 /** Of each filter one value, as the calls want it. */
 const asked = (): Record<string, string> => Object.fromEntries(Object.entries(readFilters(filters)).map(
@@ -111,7 +111,8 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     return isFiltered ? <Empty title="No dead letter fits these filters.">
         Names and queues are matched as a whole.
     </Empty>
-        : <Empty title="There are no dead letters." command="belfry submit --name broken -- sh -c 'echo no such host >&2; exit 1'">
+        : <Empty title="There are no dead letters."
+            command="belfry submit --name broken -- sh -c 'echo no such host >&2; exit 1'">
             What fails for good comes here, counted by what it has in common, until somebody runs it again or discards
             it. This command makes one.
         </Empty>

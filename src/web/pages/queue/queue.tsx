@@ -51,7 +51,7 @@ export default function Queue({ params }: PageProps) {
             </div>
             <OldData problem={problem} at={at} retry={() => void reload()} />
             {data && <>
-                <p>{sentenceOf(data)} {data.paused && <>It was paused <Time at={data.paused_at} /> by {
+                <p>{sentenceOf(data)} {data.paused && <>Paused <Time at={data.paused_at} /> by {
                     data.paused_by}: what runs goes on, nothing new starts.</>}</p>
                 <Figures queue={data} />
                 <div class="grid queue-charts">

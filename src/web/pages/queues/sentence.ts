@@ -2,7 +2,9 @@
 import type { Queue } from 'openapi'
 import { count, duration, number } from '../../base/format'
 
-export function sentence(queues: readonly Pick<Queue, 'name' | 'queued' | 'running' | 'paused' | 'oldest_age_ms'>[]): string {
+type Numbers = Pick<Queue, 'name' | 'queued' | 'running' | 'paused' | 'oldest_age_ms'>
+
+export function sentence(queues: readonly Numbers[]): string {
     let ready = 0
     let running = 0
     let oldest = queues[0]
@@ -19,7 +21,7 @@ export function sentence(queues: readonly Pick<Queue, 'name' | 'queued' | 'runni
     if (oldest.oldest_age_ms > 0)
         said.push(`the oldest waits ${duration(oldest.oldest_age_ms)} in ${oldest.name}`)
     if (paused.length > 0)
-        said.push(paused.length <= 3 ? `${paused.map(queue => queue.name).join(', ')} ${
+        said.push(paused.length <= 3 ? `${paused.map(queue => queue.name).join(' and ')} ${
             paused.length === 1 ? 'is' : 'are'} paused` : `${count(paused.length, 'queue')} are paused`)
-    return said.join(', ') + '.'
+    return said.join('; ') + '.'
 }

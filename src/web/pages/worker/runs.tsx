@@ -19,7 +19,7 @@ const columns: Column<WorkerRun>[] = [
         cell: run => <a href={`/queues/${part(run.queue)}`} tabIndex={-1}>{run.queue}</a> },
     { key: 'lease', name: 'Its own until', width: '120px', cell: run => <Time at={run.lease_until} /> },
     { key: 'logs', name: 'Output', width: '80px',
-        cell: run => <a href={`/executions/${run.execution_id}/logs`} tabIndex={-1}>output</a> },
+        cell: run => <a href={`/executions/${run.execution_id}/output`} tabIndex={-1}>output</a> },
 ]
 
 export function Runs({ worker, isOld }: { worker: WorkerWhole, isOld: boolean }) {

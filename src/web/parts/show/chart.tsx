@@ -51,7 +51,8 @@ function lonely(chart: UPlot, line: number): number[] {
 }
 
 /** Of the axis at the left: as much as its longest words take. */
-const room = (_: UPlot, words: string[] | null) => Math.max(54, 12 + 7 * Math.max(0, ...(words ?? []).map(word => word?.length ?? 0)))
+const room = (_: UPlot, words: string[] | null) =>
+    Math.max(54, 12 + 7 * Math.max(0, ...(words ?? []).map(word => word?.length ?? 0)))
 
 function make(box: HTMLElement, props: ChartProps, zone: string, read: (at: number | null) => void): UPlot {
     const { times, lines, say = compact, height = 120, least = 1 } = props
