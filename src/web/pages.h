@@ -6,7 +6,7 @@
 #include "wire/http/http.h"
 
 /* Answers a request that no call of the API knows, if it is about the dashboard: a file below
- * /assets/, any other address outside /api/ for clients that ask for text/html by name (404 with the
- * document when no page begins so: it says that there is none), and a line of help at / for all
+ * /assets/, any other address outside /api/ for clients that ask for text/html by name (404 with
+ * the document when no page begins so: it says that there is none), and a line of help at / for all
  * others. False: it is not, and nothing was answered. */
 bool web_answer(struct http_request *req);

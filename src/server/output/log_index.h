@@ -4,7 +4,8 @@
  * or several when a worker was lost) reads it once and keeps a mark every 64 KiB; later looks read
  * what was added since, and any line is then a page away from a mark. Marks are in memory only,
  * LOG_MARKS_MAX of them, and those that were not used for longest go first: all of it can be made
- * anew from the chunks, and is when the oldest were deleted. What no line break has ended yet is not marked, since it may become longer.
+ * anew from the chunks, and is when the oldest were deleted. What no line break has ended yet is
+ * not marked, since it may become longer.
  *
  * Belongs to one thread. */
 #pragma once

@@ -4,8 +4,9 @@
  * parked poll and a log upload) makes two clients. A broken connection fails the request under way
  * with RC_UNREACHABLE and the next request connects anew. Only what met a *reused* connection that
  * the server was just closing is repeated silently: a GET or HEAD that got no byte of an answer,
- * and any other request of which not a byte was sent. on_head, on_data and on_done are called by the loop,
- * never from within http_client_send. Used by the worker, the command line and the benchmark. */
+ * and any other request of which not a byte was sent. on_head, on_data and on_done are called by
+ * the loop, never from within http_client_send. Used by the worker, the command line and the
+ * benchmark. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
