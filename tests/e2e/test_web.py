@@ -95,7 +95,8 @@ def test_units_of_operations():
 
 
 def test_the_pages_of_operations():
-    run_node("ops.mjs")
+    with Server() as own:  # which begins with nothing
+        run_node("ops.mjs", own)
 
 
 def test_units_of_a_job():

@@ -1,5 +1,5 @@
 // The pages of executions in a browser: what they say, what they do, and the viewer of their output.
-import { call, check, close, open, PHONE, run, same, until, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, until, violations, titleOf } from './rig.mjs'
 
 const ONCE = { max_retries: 0 }
 const OVER = ['completed', 'failed', 'timeout', 'cancelled']

@@ -140,6 +140,11 @@ export async function unit(path) {
     return import('data:text/javascript,' + encodeURIComponent(made.outputFiles[0].text))
 }
 
+/** Without the counts before it, which are everybody's. */
+export async function titleOf(page) {
+    return (await page.title()).replace(/^\([^)]*\) /, '')
+}
+
 export function check(holds, what) {
     if (!holds)
         throw new Error(what)
