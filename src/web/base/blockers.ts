@@ -22,6 +22,7 @@ const words: Record<string, string> = {
     workers_silent: 'for workers that are silent',
     workers_cordoned: 'for workers that are cordoned',
     workers_draining: 'for workers that are draining',
+    workers_cordoned: 'for workers that are cordoned',
     workers_busy: 'for a free slot',
     behind: 'behind others in their queue',
     unheard: 'for a server that is not heard',
