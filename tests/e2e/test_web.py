@@ -1,5 +1,6 @@
 """The dashboard: its files as a server gives them out, and its pages in a browser (tests/web)."""
 
+import concurrent.futures
 import contextlib
 import gzip
 import hashlib
@@ -14,6 +15,7 @@ from protocol import API, call
 POSTGRES = Postgres()
 CLUSTER = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3, "--no-worker"))
 server = Server()
+AT_ONCE = 3  # browsers; mostly they wait
 BROWSER = {"Accept": "text/html,*/*;q=0.8"}
 
 
@@ -74,43 +76,36 @@ def test_nothing_is_fetched_from_elsewhere():
     assert not re.search(rb"https?://", page)
 
 
+def scripts(units):
+    names = {path.name for path in (ROOT / "tests" / "web").glob("*.mjs")} - {"rig.mjs", "cluster.mjs", "night.mjs"}
+    return sorted(name for name in names if name.endswith("unit.mjs") == units)
+
+
 def test_units():
-    run_node("unit.mjs")
+    for script in scripts(units=True):
+        run_node(script)
+
+
+def fault_of(script):
+    """None when it passed. Each has a server of its own, but for what is about several."""
+    try:
+        if script == "cluster.mjs":
+            several_servers()
+        else:
+            with Server() as own:
+                run_node(script, own)
+    except AssertionError as why:
+        return f"{script}\n{why}"
+    return None
 
 
 def test_the_pages_in_a_browser():
-    run_node("pages.mjs")
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        faults = list(filter(None, pool.map(fault_of, ["cluster.mjs", *scripts(units=False)])))
+    assert not faults, "\n".join(faults)
 
 
-def test_units_of_executions():
-    run_node("executions_unit.mjs")
-
-
-def test_the_pages_of_executions():
-    run_node("executions.mjs")
-
-
-def test_units_of_operations():
-    run_node("ops_unit.mjs")
-
-
-def test_the_pages_of_operations():
-    run_node("ops.mjs")
-
-
-def test_units_of_a_job():
-    run_node("job_unit.mjs")
-
-
-def test_the_pages_of_a_job():
-    run_node("job.mjs")
-
-
-def test_attacks_in_a_browser():
-    run_node("attack.mjs")
-
-
-def test_several_servers_in_a_browser():
+def several_servers():
     nodes = CLUSTER.made
     database = nodes[0].flags[1]
     key = "bfk_going"

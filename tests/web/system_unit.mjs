@@ -42,7 +42,4 @@ await run({
         const { query, isWhole } = share.merge([jobs(100), { queue: ['q'] }])
         same([query.job.length, query.queue.length, isWhole], [100, 0, false], 'one too many')
     },
-    'a command is quoted for a shell': () => {
-        same(["30 2 * * *", "it's", '@daily'].map(format.shellWord), ["'30 2 * * *'", "'it'\\''s'", '@daily'], 'quoted')
-    },
 })

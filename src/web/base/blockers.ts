@@ -20,7 +20,6 @@ const words: Record<string, string> = {
     breaker: 'for an open breaker',
     probation: 'for a breaker that is being tried',
     workers_silent: 'for workers that are silent',
-    workers_cordoned: 'for workers that are cordoned',
     workers_draining: 'for workers that are draining',
     workers_cordoned: 'for workers that are cordoned',
     workers_busy: 'for a free slot',

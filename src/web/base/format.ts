@@ -90,8 +90,3 @@ export function shortId(id: string): string {
 export function commandText(command: unknown): string {
     return Array.isArray(command) ? command.join(' ') : String(command ?? '')
 }
-
-/** A word of a command for a shell; what is plain stays as it is. */
-export function shellWord(text: string): string {
-    return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`
-}

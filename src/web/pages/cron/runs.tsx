@@ -1,12 +1,12 @@
 // What an expression means: in words, its next runs, and what changes of the clock do to them.
 import './runs.css'
 import type { SchedulePreview } from 'openapi'
-import { shellWord } from '../../base/format'
 import { exact, parse } from '../../base/when'
 import { Code } from '../../parts/show/code'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { now } from '../../live/live'
+import { shell } from '../definition/command'
 import { DAY_MS, frequentText } from './frequent'
 
 function Run({ at, local, note }: { at: string, local: string, note?: string }) {
@@ -45,7 +45,7 @@ export function Runs({ preview, isOld }: { preview: SchedulePreview, isOld: bool
 }
 
 export function AsCommand({ cron, zone, seconds }: { cron: string, zone: string, seconds: boolean }) {
-    const command = `belfry submit --cron ${shellWord(cron)}${zone ? ` --tz ${shellWord(zone)}` : ''}${
+    const command = `belfry submit --cron ${shell(cron)}${zone ? ` --tz ${shell(zone)}` : ''}${
         seconds ? ' --seconds' : ''} --name nightly -- COMMAND`
     return <Code text={command} label="command" wrap />
 }
