@@ -32,11 +32,11 @@ def fetch(path, method="GET", **headers):
     return int(lines[0].split()[1]), told, body
 
 
-def run_node(script, of=server, **more):
+def run_node(script, of=server, timeout_s=300, **more):
     env = {**os.environ, "BELFRY": BELFRY, "BELFRY_URL": of.url, "BELFRY_TOKEN": of.key(),
            "BELFRY_WORKER_TOKEN": of.key("worker.key"), **more}
     done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -117,6 +117,15 @@ def several_servers():
     wait_for(lambda: call(nodes[1], "GET", API + "/me", key="Bearer " + key).status == 200, "the key to be known")
     run_node("cluster.mjs", nodes[0], BELFRY_NODES=" ".join(node.url for node in nodes), BELFRY_DATABASE=database,
              BELFRY_OTHER_KEY=key)
+
+
+if os.environ.get("BELFRY_NIGHT"):
+    def test_a_night_of_many_jobs():
+        with Server("--no-worker") as own:
+            run_node("night.mjs", own, timeout_s=3600)
+
+    def test_several_servers_at_night():
+        several_servers()
 
 
 @contextlib.contextmanager

@@ -151,14 +151,14 @@ export function same(have, want, what) {
 }
 
 /** The first true value, asked again and again. */
-export async function until(ask, what) {
-    const end = Date.now() + PATIENCE_MS
+export async function until(ask, what, patienceMs = PATIENCE_MS) {
+    const end = Date.now() + patienceMs
     for (;;) {
         const value = await ask()
         if (value)
             return value
         if (Date.now() > end)
-            throw new Error(`waited ${PATIENCE_MS} ms for ${what}`)
+            throw new Error(`waited ${patienceMs} ms for ${what}`)
         await new Promise(resolve => setTimeout(resolve, 50))
     }
 }
