@@ -1,5 +1,6 @@
 """The dashboard: its files as a server gives them out, and its pages in a browser (tests/web)."""
 
+import concurrent.futures
 import contextlib
 import gzip
 import hashlib
@@ -14,6 +15,7 @@ from protocol import API, call
 POSTGRES = Postgres()
 CLUSTER = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3, "--no-worker"))
 server = Server()
+AT_ONCE = 3  # browsers; mostly they wait
 BROWSER = {"Accept": "text/html,*/*;q=0.8"}
 
 
@@ -30,11 +32,11 @@ def fetch(path, method="GET", **headers):
     return int(lines[0].split()[1]), told, body
 
 
-def run_node(script, of=server, **more):
+def run_node(script, of=server, timeout_s=300, **more):
     env = {**os.environ, "BELFRY": BELFRY, "BELFRY_URL": of.url, "BELFRY_TOKEN": of.key(),
            "BELFRY_WORKER_TOKEN": of.key("worker.key"), **more}
     done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -74,44 +76,36 @@ def test_nothing_is_fetched_from_elsewhere():
     assert not re.search(rb"https?://", page)
 
 
+def scripts(units):
+    names = {path.name for path in (ROOT / "tests" / "web").glob("*.mjs")} - {"rig.mjs", "cluster.mjs", "night.mjs"}
+    return sorted(name for name in names if name.endswith("unit.mjs") == units)
+
+
 def test_units():
-    run_node("unit.mjs")
+    for script in scripts(units=True):
+        run_node(script)
+
+
+def fault_of(script):
+    """None when it passed. Each has a server of its own, but for what is about several."""
+    try:
+        if script == "cluster.mjs":
+            several_servers()
+        else:
+            with Server() as own:
+                run_node(script, own)
+    except AssertionError as why:
+        return f"{script}\n{why}"
+    return None
 
 
 def test_the_pages_in_a_browser():
-    run_node("pages.mjs")
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        faults = list(filter(None, pool.map(fault_of, ["cluster.mjs", *scripts(units=False)])))
+    assert not faults, "\n".join(faults)
 
 
-def test_units_of_executions():
-    run_node("executions_unit.mjs")
-
-
-def test_the_pages_of_executions():
-    run_node("executions.mjs")
-
-
-def test_units_of_operations():
-    run_node("ops_unit.mjs")
-
-
-def test_the_pages_of_operations():
-    with Server() as own:  # which begins with nothing
-        run_node("ops.mjs", own)
-
-
-def test_units_of_a_job():
-    run_node("job_unit.mjs")
-
-
-def test_the_pages_of_a_job():
-    run_node("job.mjs")
-
-
-def test_attacks_in_a_browser():
-    run_node("attack.mjs")
-
-
-def test_several_servers_in_a_browser():
+def several_servers():
     nodes = CLUSTER.made
     database = nodes[0].flags[1]
     key = "bfk_going"
@@ -123,6 +117,15 @@ def test_several_servers_in_a_browser():
     wait_for(lambda: call(nodes[1], "GET", API + "/me", key="Bearer " + key).status == 200, "the key to be known")
     run_node("cluster.mjs", nodes[0], BELFRY_NODES=" ".join(node.url for node in nodes), BELFRY_DATABASE=database,
              BELFRY_OTHER_KEY=key)
+
+
+if os.environ.get("BELFRY_NIGHT"):
+    def test_a_night_of_many_jobs():
+        with Server("--no-worker") as own:
+            run_node("night.mjs", own, timeout_s=3600)
+
+    def test_several_servers_at_night():
+        several_servers()
 
 
 @contextlib.contextmanager

@@ -91,7 +91,7 @@ await run({
     'pages are accessible, light, dark and on a phone': async () => {
         for (const path of ['/', '/jobs', '/jobs?name=nobody', '/nowhere']) {
             for (const look of [{}, { dark: true }, { viewport: PHONE }]) {
-                const page = await open(path, look)
+                const page = await open(path, { ...look, stranger: path === '/nowhere' ? AWAY : [] }) // that is 404
                 await page.locator('.live-live').waitFor()
                 await page.locator('#main h1').waitFor({ state: 'attached' })
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
@@ -140,7 +140,7 @@ await run({
         await close(page)
     },
     'an address that nobody has is told': async () => {
-        const page = await open('/no/such/page')
+        const page = await open('/no/such/page', { stranger: AWAY })
         await page.getByText('There is no page at this address').waitFor()
         await close(page)
     },

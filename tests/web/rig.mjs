@@ -17,7 +17,7 @@ const axeFile = join(root, 'build', 'npm-test', 'node_modules', 'axe-core', 'axe
 export const url = process.env.BELFRY_URL
 const token = process.env.BELFRY_TOKEN
 const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 30_000
 
 export const DESKTOP = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 760 }
@@ -112,7 +112,7 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
     page.on('pageerror', why => page.faults.push(String(why.stack ?? why)))
     page.on('console', said => {
         if (said.type() === 'error' && !stranger.some(text => said.text().includes(text)))
-            page.faults.push(said.text())
+            page.faults.push(`${said.text()} ${said.location().url}`)
     })
     await page.goto(path)
     return page
@@ -156,14 +156,14 @@ export function same(have, want, what) {
 }
 
 /** The first true value, asked again and again. */
-export async function until(ask, what) {
-    const end = Date.now() + PATIENCE_MS
+export async function until(ask, what, patienceMs = PATIENCE_MS) {
+    const end = Date.now() + patienceMs
     for (;;) {
         const value = await ask()
         if (value)
             return value
         if (Date.now() > end)
-            throw new Error(`waited ${PATIENCE_MS} ms for ${what}`)
+            throw new Error(`waited ${patienceMs} ms for ${what}`)
         await new Promise(resolve => setTimeout(resolve, 50))
     }
 }

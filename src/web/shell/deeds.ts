@@ -1,50 +1,30 @@
 // What the search can do with a job. What cannot be taken back asks first.
 import { api, newKey } from '../api/client'
-import { problemOf } from '../api/problem'
-import { reloadAll } from '../api/resource'
 import { may } from '../api/session'
 import { part } from '../base/query'
+import { act } from '../pages/common/act'
 import { confirm } from '../parts/ask/confirm'
-import { toast } from '../parts/ask/toast'
 
 export interface Target { id: string, name: string }
-export interface JobDeed { word: string, verb: string, run: (job: Target) => Promise<void> }
+export interface JobDeed { word: string, verb: string, run: (job: Target) => Promise<unknown> }
 
-async function tried(work: () => Promise<void>): Promise<void> {
-    try {
-        await work()
-    } catch (why) {
-        const { detail, requestId } = problemOf(why)
-        toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
-    }
-    reloadAll('/jobs')
-}
+const touches = ['/jobs']
 
-const post = <T>(job: Target, what: string, key?: string) =>
-    api.post<T>(`/jobs/${part(job.id)}/${what}`, undefined, { idempotencyKey: key })
+const post = (job: Target, what: string, key?: string) =>
+    api.post(`/jobs/${part(job.id)}/${what}`, undefined, { idempotencyKey: key })
 
-/** One way and back: `undo` is offered for ten seconds. */
-const turn = (what: string, said: string, back: string) => (job: Target) => tried(async () => {
-    await post(job, what)
-    toast(`${job.name} is ${said}.`, {
-        undo: () => void tried(async () => {
-            await post(job, back)
-            toast('It is as it was before.')
-        }),
-    })
-})
+const turn = (what: string, said: string, back: string) => (job: Target) =>
+    act(() => post(job, what), { said: `${job.name} is ${said}.`, undo: () => post(job, back), touches })
 
 async function trigger(job: Target): Promise<void> {
     const yes = await confirm({
         title: `Trigger ${job.name}?`, action: 'Trigger it', text: 'It runs once now, whatever its schedule says.',
     })
-    if (!yes)
-        return
-    const key = newKey()
-    await tried(async () => {
-        const made = await post<{ execution_id: string }>(job, 'trigger', key)
-        toast(`${job.name} was triggered.`, { link: { name: 'Its run', href: `/executions/${made.execution_id}` } })
-    })
+    if (yes)
+        await act(() => post(job, 'trigger', newKey()), {
+            said: `${job.name} was triggered.`, touches,
+            link: { name: 'Its runs', href: `/jobs/${part(job.id)}/executions` },
+        })
 }
 
 const all: JobDeed[] = [

@@ -73,12 +73,12 @@ export function useHits(typed: string): Hit[] {
     const executions = useResource<ExecutionList>(isPart && !deed ? '/executions' : null,
         { limit: NEWEST, fields: 'execution_id,status' })
     const found = text.length < 2 ? [] : named.data?.jobs ?? []
+    const lower = typed.toLowerCase()
     if (deed)
-        return found.map(job => ({
+        return [...onThisJob(lower), ...found.map(job => ({
             key: `${deed.word} ${job.job_id}`, name: `${deed.verb} ${job.name ?? job.job_id}`, kind: 'action',
             phase: job.phase, run: () => void deed.run({ id: job.job_id, name: String(job.name ?? job.job_id) }),
-        }))
-    const lower = text.toLowerCase()
+        }))]
     const hits = [
         ...nouns.filter(noun => noun.name.toLowerCase().includes(lower)).map(noun =>
             open(noun.path, noun.name, 'page', noun.path)),

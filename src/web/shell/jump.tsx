@@ -74,6 +74,7 @@ export function Jump() {
     }, [open])
     return (
         <dialog ref={dialog} class="jump" aria-label="Search or jump" onClose={() => { isOpen.value = false }}
+            onCancel={() => { isOpen.value = false }}
             onClick={event => { if (event.target === dialog.current) isOpen.value = false }}>
             {open && <Body />}
         </dialog>

@@ -6,10 +6,8 @@ import { Code } from '../../parts/show/code'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { now } from '../../live/live'
+import { shell } from '../definition/command'
 import { DAY_MS, frequentText } from './frequent'
-
-/** A word for a shell; what is plain stays as it is. */
-export const quoted = (text: string) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`
 
 function Run({ at, local, note }: { at: string, local: string, note?: string }) {
     const [day, rest] = local.split('T')
@@ -47,7 +45,7 @@ export function Runs({ preview, isOld }: { preview: SchedulePreview, isOld: bool
 }
 
 export function AsCommand({ cron, zone, seconds }: { cron: string, zone: string, seconds: boolean }) {
-    const command = `belfry submit --cron ${quoted(cron)}${zone ? ` --tz ${quoted(zone)}` : ''}${
+    const command = `belfry submit --cron ${shell(cron)}${zone ? ` --tz ${shell(zone)}` : ''}${
         seconds ? ' --seconds' : ''} --name nightly -- COMMAND`
     return <Code text={command} label="command" wrap />
 }

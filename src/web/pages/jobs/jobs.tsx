@@ -27,6 +27,7 @@ const filters: Filter[] = [
     { name: 'tag', label: 'Tag', placeholder: 'key:value', many: true },
     { name: 'owner', label: 'Owner' },
     { name: 'team', label: 'Team' },
+    { name: 'sort', label: 'Order', words: ['name', 'next_run_at'] },
 ]
 
 const deeds: Deed[] = [
@@ -57,8 +58,8 @@ function asked(): Query {
 }
 
 export default function Jobs() {
-    const wanted = asked()
-    const list = usePages<JobSummary>('/jobs', 'jobs', { ...wanted, fields: FIELDS, limit: 100, count: true },
+    const { sort, ...wanted } = asked()
+    const list = usePages<JobSummary>('/jobs', 'jobs', { ...wanted, sort, fields: FIELDS, limit: 100, count: true },
         { every: EVERY_MS })
     const picks = usePicks(JSON.stringify(wanted))
     const [running, run] = useState<{ operation: Operation, deed: Deed } | null>(null)

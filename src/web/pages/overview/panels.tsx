@@ -40,7 +40,7 @@ export function NextHours() {
         const ms = parse(step.at) ?? 0
         const kept = step.skipped + step.held
         return {
-            key: step.at, value: step.fires, beside: kept, label: i % 6 === 0
+            key: step.at, value: step.fires, beside: kept, href: '/jobs?sort=next_run_at', label: i % 6 === 0
                 ? exact(ms, zone, { day: false, seconds: false, label: i === 0 }) : undefined,
             title: `${exact(ms, zone, { seconds: false })}: ${count(step.fires, 'run')}` +
                 (kept > 0 ? `, ${number(kept)} skipped or held` : ''),
