@@ -113,6 +113,7 @@ static void look_letters(struct request *r, struct reader *reader)
     if (r->list.total >= 0) {
         json_put_int(&w, "total", r->list.total);
         json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+        json_put_when(&w, "as_of", r->list.as_of_ms);
     }
     json_close(&w);
 }
@@ -122,6 +123,7 @@ static void count_then_look(struct request *r)
     const struct letter_call *call = r->own;
     const struct stats_view *stats = &r->cmd.reply.stats;
     r->list.total = 0;
+    r->list.as_of_ms = r->cmd.reply.at_ms;
     for (size_t i = 0; i < stats->counter_count; i++) {
         const struct counter *c = &stats->counters[i];
         if (c->kind == COUNTER_LETTERS &&
