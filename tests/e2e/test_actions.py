@@ -279,6 +279,17 @@ def test_the_command_line_acts_on_many():
         assert own.cli("cancel", "--filter", "queue", "--yes").returncode == 2
         assert own.cli("cancel", "--filter", "colour=red", "--yes").returncode == 2
         assert own.cli("cancel", "job_0000000000001", "--all", "--yes").returncode == 2
+        assert own.cli("retry", "--all", "--yes", "--payload", "1").returncode == 2
+        assert own.cli("pause", "--all", "--yes", "--reason", "r").returncode == 2
+        assert own.cli("trigger", "a", "b", "--wait").returncode == 2
+        first, second, third = many(own, 3, queue="c")
+        assert own.cli("pause", first, second).stdout == "2 done, 0 refused\n"
+        done = own.cli("cancel", first, third, "job_0000000000001")
+        assert done.returncode == 1 and done.stdout.startswith("2 done, 1 refused\n"), done
+        run = own.newest_execution(second)["execution_id"]
+        assert own.cli("cancel", run, run, "--dry-run").stdout == f"1\n{run}\n"
+        assert own.cli("cancel", run, run).stdout == "1 done, 0 refused\n"
+        assert own.cli("cancel", run, "no-such").returncode == 2
         listed = own.cli("operations")
         assert listed.returncode == 0 and "trigger" in listed.stdout, listed
         newest = expect(200, own, "GET", "/operations")["operations"][0]["operation_id"]
