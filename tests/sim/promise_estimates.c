@@ -75,11 +75,11 @@ static int64_t latest_ms(const struct world *w, int64_t from_ms, int64_t now_ms)
     return from_ms + (ready + 1) * later_ms(longest_ms, 1);
 }
 
-static void check_not_too_late(struct world *w, const struct model_exec *x,
+static void check_not_too_late(struct world *w, const struct model_exec *x, int64_t due_ms,
                                const struct estimate *told)
 {
     int64_t now_ms = w->door->view->now.wall_ms;
-    int64_t last_ms = latest_ms(w, later_ms(now_ms, x->rec.due_ms), now_ms);
+    int64_t last_ms = latest_ms(w, later_ms(now_ms, due_ms), now_ms);
     PROMISE(w, !is_calm(w, x) || told->at_ms <= last_ms,
             "%s is said to start %" PRId64 " ms later than if all ran one after the other",
             exec_label(w, x->rec.id), told->at_ms - last_ms);
@@ -104,7 +104,7 @@ void promise_estimate(struct world *w, const struct model_exec *x, const struct 
         w,
         told->at_ms > now.wall_ms + FAR_MS || is_served(w, &model_wish(&w->model, x->job)->rules),
         "%s is said to start within a minute, and no worker serves it", exec_label(w, x->rec.id));
-    check_not_too_late(w, x, told);
+    check_not_too_late(w, x, x->rec.due_ms, told);
 }
 
 void promise_estimate_of_new(struct world *w, const struct submission *item)
@@ -119,5 +119,5 @@ void promise_estimate_of_new(struct world *w, const struct submission *item)
             "%s is said to start at a moment that cannot be", exec_label(w, item->exec_id));
     const struct model_exec *x = model_exec(&w->model, item->exec_id);
     if (x != NULL)
-        check_not_too_late(w, x, told);
+        check_not_too_late(w, x, item->due_ms, told);
 }
