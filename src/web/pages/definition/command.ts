@@ -18,7 +18,8 @@ export function json(value: unknown, indent = ''): string {
     const items = isList ? value.map(one => json(one, inner)) : Object.entries(value)
         .filter(([, one]) => one !== undefined).map(([name, one]) => `${JSON.stringify(name)}: ${json(one, inner)}`)
     const line = `[${items.join(', ')}]`
-    if (items.length === 0 || isList && line.length <= LINE_MAX && value.every(one => typeof one !== 'object'))
+    const isPlain = isList && value.every(one => one === null || typeof one !== 'object')
+    if (items.length === 0 || isPlain && line.length <= LINE_MAX)
         return isList ? line : '{}'
     return `${open}\n${inner}${items.join(`,\n${inner}`)}\n${indent}${close}`
 }

@@ -48,7 +48,7 @@ function Facts({ job }: { job: Job }) {
         <p class="row soft">
             <span>queue <a href={`/jobs${printQuery({ queue: job.queue })}`}>{job.queue}</a></span>
             <span>priority {job.priority}</span>
-            <span>by <a href={`/jobs${printQuery({ owner: job.owner })}`}>{job.owner}</a></span>
+            <span>owner <a href={`/jobs${printQuery({ owner: job.owner })}`}>{job.owner}</a></span>
             {job.team && <span>team <a href={`/jobs${printQuery({ team: job.team })}`}>{job.team}</a></span>}
             {job.timeout && <span>timeout {job.timeout}</span>}
             {tags.map(([key, value]) => <a key={key} class="job-tag"
