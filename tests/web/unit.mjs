@@ -72,7 +72,7 @@ await run({
         const trouble = said.sentence({ ...now, running: 2, failedLastHour: 3, usualPerHour: 1, workers: 0,
             blockers: { rate: 24, no_worker: 190, scheduled: 9 } })
         same(text(trouble), '3 runs failed in the last hour (usually 1), 2 are running, ' +
-            '214 wait: 190 for a worker; there is none, 24 for a rate limit, there is no worker.', 'trouble')
+            '214 wait: 190 for a worker that could run them, 24 for a rate limit, there is no worker.', 'trouble')
         same(trouble.filter(part => part.href).map(part => /^\d*|there/.exec(part.text)[0] + ' ' + part.href), [
             '3 /executions?status=failed&status=timeout&finished_after=1h', '2 /executions?status=running',
             '214 /executions?status=queued&status=blocked', '190 /executions?status=queued&status=blocked',

@@ -48,6 +48,7 @@ function Cell({ slot, zone, isNewest, look }: {
     )
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const CLOSE_MS = 8 * 3_600_000 // slots that come more often are marked by days, others by months
 
 /** Where a new day begins, or month, its name; for eyes alone, since each cell says its time. */
@@ -55,7 +56,8 @@ function marksOf(past: readonly SlotOutcome[], zone: string): (string | null)[] 
     const times = past.map(slot => parse(slot.slot) ?? 0)
     const isClose = times.length > 1 && (times[times.length - 1] - times[0]) / (times.length - 1) < CLOSE_MS
     const names = times.map(ms => exact(ms, zone).slice(0, isClose ? 10 : 7))
-    return names.map((name, i) => name === names[i - 1] ? null : isClose ? name.slice(5) : name)
+    return names.map((name, i) => name === names[i - 1] ? null
+        : `${MONTHS[Number(name.slice(5, 7)) - 1]} ${isClose ? Number(name.slice(8)) : name.slice(0, 4)}`)
 }
 
 function summary(slots: readonly SlotOutcome[]): string {
@@ -67,7 +69,7 @@ function summary(slots: readonly SlotOutcome[]): string {
 
 export function PastSlots({ job }: { job: Job }) {
     const from = useMemo(() => new Date(Math.floor(Date.now() / DAY_MS - BACK_DAYS) * DAY_MS).toISOString(), [])
-    const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 200 }, { every: 5000 })
+    const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 300 }, { every: 5000 })
     const [looked, look] = useState<string | null>(null)
     const past = useMemo(() => list.rows.filter(slot => slot.outcome !== 'planned').reverse(), [list.rows])
     const zone = pickZone(zoneChoice.value, zoneOf(job))

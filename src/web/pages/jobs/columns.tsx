@@ -32,18 +32,18 @@ export const columns: Column<JobSummary>[] = [
         cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1} title={job.name ?? work(job)}>
             <bdi>{job.name ?? work(job)}</bdi></a>,
     },
-    { key: 'phase', name: 'State', width: '110px', card: 'state', cell: job => <Status state={job.phase} /> },
-    { key: 'outcomes', name: 'Last runs', width: '172px', card: 'note', cell: job => <LastOutcomes job={job} /> },
+    { key: 'phase', name: 'State', width: '104px', card: 'state', cell: job => <Status state={job.phase} /> },
+    { key: 'outcomes', name: 'Last runs', width: '168px', card: 'note', cell: job => <LastOutcomes job={job} /> },
     {
-        key: 'next', name: 'Next run', width: '168px', card: 'time',
+        key: 'next', name: 'Next run', width: '164px', card: 'time',
         cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
     },
     {
-        key: 'schedule', name: 'Schedule', width: '23%',
+        key: 'schedule', name: 'Schedule', width: '21%',
         cell: job => <span title={job.schedule_text ?? undefined}>{job.schedule_text ?? 'once'}</span>,
     },
     {
-        key: 'queue', name: 'Queue', width: '96px',
+        key: 'queue', name: 'Queue', width: '92px',
         cell: job => <a href={`/jobs${printQuery({ queue: job.queue })}`} tabIndex={-1}>{job.queue}</a>,
     },
     { key: 'work', name: 'Work', width: '22%', cell: job => <code title={work(job)}>{work(job)}</code> },
