@@ -32,8 +32,8 @@ export const columns: Column<JobSummary>[] = [
         cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1} title={job.name ?? work(job)}>
             <bdi>{job.name ?? work(job)}</bdi></a>,
     },
-    { key: 'phase', name: 'State', width: '104px', card: 'state', cell: job => <Status state={job.phase} /> },
-    { key: 'outcomes', name: 'Last runs', width: '168px', card: 'note', cell: job => <LastOutcomes job={job} /> },
+    { key: 'phase', name: 'State', width: '112px', card: 'state', cell: job => <Status state={job.phase} /> },
+    { key: 'outcomes', name: 'Last runs', width: '166px', card: 'note', cell: job => <LastOutcomes job={job} /> },
     {
         key: 'next', name: 'Next run', width: '164px', card: 'time',
         cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
