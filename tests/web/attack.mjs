@@ -138,8 +138,8 @@ await run({
             answers.push(answer.status()))
         const other = await page.context().newPage()
         await other.goto(site.url)
-        same(await until(() => other.evaluate(() => window.told), 'the tries'), ['opaque', 'refused', 'refused', 'refused'],
-            'what the other site saw')
+        same(await until(() => other.evaluate(() => window.told), 'the tries'),
+            ['opaque', 'refused', 'refused', 'refused'], 'what the other site saw')
         await until(() => answers.length >= 2, 'the form to be answered')
         check(answers.every(status => status === 403 || status === 401 || status === 404 || status === 405),
             `answers: ${answers}`)

@@ -45,6 +45,7 @@ export function Log({ source, empty, choice }: LogProps) {
     const [times, setTimes] = useKept('log.times', false)
     const [find, setFind] = useState(query.value.get('find') ?? '')
     const [following, setFollowing] = useState(true)
+    const [looking, setLooking] = useState(false)
     const [current, setCurrent] = useState<number | null>(null)
     const { total, opened, complete } = store // as they are drawn: effects may run when there is more already
     const search = useSearch(source, total, find)
@@ -96,7 +97,9 @@ export function Log({ source, empty, choice }: LogProps) {
     }
     const toError = async () => {
         const wrong = new LogSearch(source, looksWrong, () => {}, 1)
+        setLooking(true)
         await wrong.run()
+        setLooking(false)
         if (wrong.found.length > 0)
             show(wrong.found[0])
         else
@@ -128,7 +131,7 @@ export function Log({ source, empty, choice }: LogProps) {
     return (
         <section class="log" onKeyDown={onKeyDown} aria-label="Log">
             <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing }}
-                {...{ wrap, setWrap, times, setTimes }} total={total} toError={() => void toError()}
+                {...{ wrap, setWrap, times, setTimes }} total={total} toError={() => void toError()} looking={looking}
                 stream={query.value.get('stream') ?? ''} setStream={stream => setQuery({ stream })} />
             {store.problem !== null && <p class="old-data" role="status">
                 {store.problem instanceof Error ? store.problem.message : String(store.problem)}</p>}
