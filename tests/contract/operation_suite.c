@@ -255,8 +255,7 @@ static void ask_by_document(struct world *w, size_t payload_bytes)
     uint64_t exec_id = submit_with(w, payload_bytes);
     struct str spec = read_job(w, read_exec(w, exec_id).job_id).spec;
     struct operation_rec op = {.id = INT64_MAX, .kind = OPERATION_CANCEL_JOBS};
-    struct question q = {
-        .kind = ASK_LIVE, .operation = &op, .limit = 1, .after_id = exec_id - 1};
+    struct question q = {.kind = ASK_LIVE, .operation = &op, .limit = 1, .after_id = exec_id - 1};
     const struct filter_value none = {STR("no_such_member"), STR("null")};
     const struct filter_value other = {STR("no_such_member"), STR("\"x\"")};
     op.meant = (struct filter){.document = &none, .document_count = 1};
