@@ -9,7 +9,8 @@ export type Filters = { job?: string[], execution?: string[], queue?: string[] }
 
 export interface Ears {
     onEvent: (event: StreamEvent) => void
-    onOpen: () => void
+    /** The stream tells of these from now on; `goesOn`: and nothing was missed before. */
+    onOpen: (filters: Filters, goesOn: boolean) => void
     onAway: (why: string) => void
 }
 
@@ -19,11 +20,11 @@ type Message =
     | { kind: 'who' } // a new reader asks what the others want
     | { kind: 'restart' }
     | { kind: 'event', event: StreamEvent }
-    | { kind: 'open' }
+    | { kind: 'open', filters: Filters, goesOn: boolean }
     | { kind: 'away', why: string }
     | { kind: 'alive' }
 
-const LOCK = 'belfry-live'
+const LOCK = 'belfry-live-2' // another number when the messages change: tabs of the version before may be open
 const REPEAT_MS = 20_000 // each tab says again what it wants, …
 const FORGET_MS = 180_000 // … and one that has said nothing for so long is gone; hidden ones are slow
 const ALIVE_MS = 5000
@@ -31,6 +32,7 @@ const DEAD_MS = 20_000 // a reader that says nothing for so long is replaced by 
 const CROWDED_MS = 5000 // so often everything is read again while there are more filters than the server takes
 const SETTLE_MS = 150 // several parts of a page want something at once
 export const FILTERS_MAX = 100 // of the server
+const BARE: Query = { view: 'summary', job: [], execution: [], queue: [] } // ticks alone
 
 /** `isWhole`: everything that is wanted fits into one stream. */
 export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean } => {
@@ -56,6 +58,8 @@ export class Share {
     private mine: Filters = {}
     private stream: Stream | null = null
     private query = ''
+    private refused = ''
+    private doubtedAt = Date.now()
     private settle: ReturnType<typeof setTimeout> | undefined
     private heardAt = Date.now()
 
@@ -101,10 +105,22 @@ export class Share {
         this.query = JSON.stringify(query)
         this.stream = new Stream(query, {
             onEvent: event => this.tell({ kind: 'event', event }),
-            onOpen: () => this.tell({ kind: 'open' }),
-            onAway: why => this.tell({ kind: 'away', why }),
+            onOpen: (query, goesOn) => this.tell({ kind: 'open', filters: query as Filters, goesOn }),
+            onAway: (why, status) => this.away(why, status),
         })
         this.say({ kind: 'who' })
+    }
+
+    /** A name that is refused, out of an address say, is not to take the numbers from all tabs: without names there is
+     *  nothing to refuse. */
+    private away(why: string, status?: number): void {
+        if (status !== 400 || this.query === JSON.stringify(BARE)) {
+            this.tell({ kind: 'away', why })
+            return
+        }
+        this.refused = this.query
+        this.query = JSON.stringify(BARE)
+        this.stream?.change(BARE)
     }
 
     /** More is wanted than the stream may name: any of it may have changed, so it is read again and again. */
@@ -118,7 +134,8 @@ export class Share {
             if (Date.now() - at > FORGET_MS)
                 this.others.delete(tab)
         }
-        return merge([this.mine, ...[...this.others.values()].map(other => other.filters)])
+        const all = merge([this.mine, ...[...this.others.values()].map(other => other.filters)])
+        return JSON.stringify(all.query) === this.refused ? { query: BARE, isWhole: false } : all
     }
 
     private changed(): void {
@@ -148,9 +165,14 @@ export class Share {
     }
 
     private doubt(): void {
-        if (Date.now() - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
+        const now = Date.now()
+        const slept = now - this.doubtedAt > DEAD_MS // and the reader, too, perhaps: it gets its time
+        this.doubtedAt = now
+        if (slept)
+            this.heardAt = now
+        if (now - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
             return
-        this.heardAt = Date.now()
+        this.heardAt = now
         this.queue(true)
     }
 
@@ -174,7 +196,7 @@ export class Share {
         if (message.kind === 'event')
             this.ears.onEvent(message.event)
         else if (message.kind === 'open')
-            this.ears.onOpen()
+            this.ears.onOpen(message.filters, message.goesOn)
         else if (message.kind === 'away')
             this.ears.onAway(message.why)
     }
