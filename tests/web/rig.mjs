@@ -99,7 +99,7 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
     cookies = [] } = {}) {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP plain.test 127.0.0.1'],
     })
     const context = await browser.newContext({
         viewport, colorScheme: dark ? 'dark' : 'light', baseURL: base,

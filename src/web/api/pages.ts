@@ -1,6 +1,7 @@
 // Lists that come in pages, one behind the other, by cursor.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Query, printQuery } from '../base/query'
+import { isSeen } from '../base/seen'
 import { onReset } from '../live/live'
 import { api } from './client'
 import { Problem, problemOf } from './problem'
@@ -140,7 +141,7 @@ export function usePages<T>(path: string, member: string, query: Query, options:
     }, [list])
     useEffect(() => {
         const timer = options.every && setInterval(() => {
-            if (document.visibilityState === 'visible')
+            if (isSeen())
                 list.poll()
         }, options.every)
         return () => {

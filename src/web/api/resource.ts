@@ -3,6 +3,7 @@
 import { Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Query, printQuery } from '../base/query'
+import { isSeen } from '../base/seen'
 import { onReset, watch, Wants } from '../live/live'
 import { api } from './client'
 import { Problem, problemOf } from './problem'
@@ -167,7 +168,7 @@ export function useResource<T>(path: string | null, query: Query = {}, options: 
             }, COALESCE_MS)
         }
         const look = () => {
-            if (every && document.visibilityState === 'visible')
+            if (every && isSeen())
                 resource.refresh(every / 2)
         }
         const timer = every && setInterval(look, every)

@@ -1,7 +1,6 @@
-// One stream for all tabs of a browser. The tab that holds the lock reads it and tells the others; when that
-// one is closed, the next in line takes over. A browser without locks (plain HTTP to another machine has
-// none) gives every tab a stream of its own.
+// One stream for all tabs of a browser: one of them (lead.ts) reads it and tells the others.
 import { Query } from '../base/query'
+import { CHANNEL, lead } from './lead'
 import { Stream, StreamEvent } from './stream'
 
 /** What a tab wants to hear of besides the ticks: names of a parameter, each with its values. */
@@ -24,7 +23,6 @@ type Message =
     | { kind: 'away', why: string }
     | { kind: 'alive' }
 
-const LOCK = 'belfry-live-2' // another number when the messages change: tabs of the version before may be open
 const REPEAT_MS = 20_000 // each tab says again what it wants, …
 const FORGET_MS = 180_000 // … and one that has said nothing for so long is gone; hidden ones are slow
 const ALIVE_MS = 5000
@@ -52,8 +50,8 @@ export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean
 
 export class Share {
     private readonly tab = Math.random().toString(36).slice(2)
-    private readonly channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(LOCK) : null
-    private readonly locks = globalThis.navigator?.locks
+    private readonly channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : null
+    private readonly takeOver: () => void
     private readonly others = new Map<string, { filters: Filters, at: number }>()
     private mine: Filters = {}
     private stream: Stream | null = null
@@ -65,12 +63,9 @@ export class Share {
 
     constructor(private readonly ears: Ears) {
         setInterval(() => this.poll(), CROWDED_MS)
-        if (!this.locks || !this.channel) {
-            this.lead()
-            return
-        }
-        this.channel.onmessage = message => this.hear(message.data as Message)
-        this.queue(false)
+        if (this.channel)
+            this.channel.onmessage = message => this.hear(message.data as Message)
+        this.takeOver = lead(() => this.begin(), () => this.end())
         setInterval(() => this.repeat(), REPEAT_MS)
         setInterval(() => this.stream ? this.say({ kind: 'alive' }) : this.doubt(), ALIVE_MS)
         addEventListener('pagehide', () => this.say({ kind: 'bye', tab: this.tab }))
@@ -88,19 +83,12 @@ export class Share {
         this.stream?.restart()
     }
 
-    /** Resolves never while it leads; losing the lock to a tab that doubted this one ends it. */
-    private queue(steal: boolean): void {
-        void this.locks.request(LOCK, steal ? { steal } : {}, () => {
-            this.lead()
-            return new Promise(() => {})
-        }).catch(() => {
-            this.stream?.close()
-            this.stream = null
-            this.queue(false)
-        })
+    private end(): void {
+        this.stream?.close()
+        this.stream = null
     }
 
-    private lead(): void {
+    private begin(): void {
         const { query } = this.wanted()
         this.query = JSON.stringify(query)
         this.stream = new Stream(query, {
@@ -173,7 +161,7 @@ export class Share {
         if (now - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
             return
         this.heardAt = now
-        this.queue(true)
+        this.takeOver()
     }
 
     private hear(message: Message): void {
