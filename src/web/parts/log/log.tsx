@@ -94,9 +94,14 @@ export function Log({ source, empty, choice }: LogProps) {
         if (search && search.found.length > 0)
             show(search.found[search.next(back ? current ?? 0 : (current ?? -1) + 1, back)])
     }
+    const looking = useRef<LogSearch | null>(null) // for the first error
+    useEffect(() => () => looking.current?.close(), [source.key])
     const toError = async () => {
-        const wrong = new LogSearch(source, looksWrong, () => {}, 1)
+        looking.current?.close()
+        const wrong = looking.current = new LogSearch(source, looksWrong, () => {}, 1)
         await wrong.run()
+        if (looking.current !== wrong || wrong.closed)
+            return
         if (wrong.found.length > 0)
             show(wrong.found[0])
         else
@@ -126,7 +131,7 @@ export function Log({ source, empty, choice }: LogProps) {
     const at = search && current !== null ? Math.max(0, search.found.indexOf(current)) : 0
     const isEmpty = opened !== null && total === 0
     return (
-        <section class="log" onKeyDown={onKeyDown} aria-label="Log">
+        <section class="log" onKeyDown={onKeyDown} aria-label="Log" data-own-keys>
             <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing }}
                 {...{ wrap, setWrap, times, setTimes }} total={total} toError={() => void toError()}
                 stream={query.value.get('stream') ?? ''} setStream={stream => setQuery({ stream })} />
@@ -135,8 +140,8 @@ export function Log({ source, empty, choice }: LogProps) {
             {isEmpty && <p class="log-empty soft">{opened === 'deleted'
                 ? 'This output was deleted: it is kept for a while only (setting logs_keep_ms).' : empty}</p>}
             <Rows {...{ box, store, version, scroller, look, hrefOf, choose }} />
-            <p class="log-foot small soft" role="status">
-                {count(total, 'line')}{live && (following ? ', following' : ', growing')}</p>
+            <p class="log-foot small soft">{count(total, 'line')}
+                <span role="status">{live && (following ? ', following' : ', growing')}</span></p>
         </section>
     )
 }

@@ -19,7 +19,10 @@ function useFrames(): [number, () => void] {
 export function useLog(source: LogSource): { store: LogStore, version: number } {
     const [version, changed] = useFrames()
     const store = useMemo(() => new LogStore(source, changed), [source.key])
-    useEffect(() => () => store.close(), [store])
+    useEffect(() => {
+        void store.open()
+        return () => store.close()
+    }, [store])
     return { store, version }
 }
 
