@@ -132,6 +132,20 @@ await run({
         same(await page.locator('tr[data-at][tabindex="0"]').count(), 1, 'rows that Tab comes to')
         await close(page)
     },
+    'what was picked among the runs of the last hour stays picked': async () => {
+        await call('POST', '/jobs', { name: 'picked', command: ['true'] })
+        await until(async () => (await call('GET', '/executions?name=picked&status=completed')).executions.length > 0,
+            'the run to end')
+        const page = await open('about:blank')
+        await page.clock.install()
+        await page.goto('/executions?name=picked&finished_after=1h')
+        await page.locator('tr[data-at="0"] input').check()
+        const again = page.waitForRequest(request => /name=picked/.test(request.url()))
+        await page.clock.runFor(125_000)
+        await again
+        check(await page.locator('tr[data-at="0"] input').isChecked(), 'two minutes later nothing is picked')
+        await close(page)
+    },
     'a browser that keeps nothing shows everything': async () => {
         const page = await open('about:blank')
         await page.addInitScript(() => Object.defineProperty(window, 'localStorage', {
