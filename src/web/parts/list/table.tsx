@@ -2,7 +2,7 @@
 // by hand. On a phone each row is a card of two lines. Arrows move between rows, Enter opens, space picks; Tab comes
 // to the row that had the focus last, or to the first that is seen.
 import './table.css'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { isPhone } from '../../base/choices'
 import { count as counted } from '../../base/format'
@@ -66,6 +66,8 @@ function Row<T>({ row, at, props, card, isEntry }: {
     )
 }
 
+interface Drawn<T> { props: TableProps<T>, card: boolean, rows: Map<number, { isEntry: boolean, node: VNode }> }
+
 export function Table<T>(props: TableProps<T>) {
     const { label, columns, rows, picks, hasMore, loading, more, open } = props
     const card = isPhone.value
@@ -73,6 +75,19 @@ export function Table<T>(props: TableProps<T>) {
     const body = useRef<HTMLTableSectionElement>(null)
     const { from, to } = useWindow(body, rows.length, height)
     const { entry, ...focus } = useEntry(body, from, to)
+    const drawn = useRef<Drawn<T> | null>(null)
+    const before = drawn.current?.props === props && drawn.current.card === card ? drawn.current.rows : null
+    drawn.current = { props, card, rows: new Map() }
+    /** What only scrolling has drawn anew is as it was. */
+    const rowAt = (row: T, at: number) => {
+        const isEntry = at === entry
+        const known = before?.get(at)
+        const one = known?.isEntry === isEntry ? known : {
+            isEntry, node: <Row key={props.id(row)} row={row} at={at} props={props} card={card} isEntry={isEntry} />,
+        }
+        drawn.current!.rows.set(at, one)
+        return one.node
+    }
     const spans = columns.length + (picks ? 1 : 0)
 
     useEffect(() => {
@@ -114,9 +129,7 @@ export function Table<T>(props: TableProps<T>) {
                 </thead>
                 <tbody ref={body}>
                     {from > 0 && <tr aria-hidden="true" style={{ height: from * height }}><td colSpan={spans} /></tr>}
-                    {rows.slice(from, to).map((row, i) =>
-                        <Row key={props.id(row)} row={row} at={from + i} props={props} card={card}
-                            isEntry={from + i === entry} />)}
+                    {rows.slice(from, to).map((row, i) => rowAt(row, from + i))}
                     {to < rows.length &&
                         <tr aria-hidden="true" style={{ height: (rows.length - to) * height }}>
                             <td colSpan={spans} />
