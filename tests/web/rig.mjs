@@ -99,7 +99,7 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
     cookies = [] } = {}) {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP plain.test 127.0.0.1'],
     })
     const context = await browser.newContext({
         viewport, colorScheme: dark ? 'dark' : 'light', baseURL: base,
@@ -132,12 +132,12 @@ export async function violations(page) {
     return violations.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).slice(0, 3).join(', ')}`)
 }
 
-/** A module of the dashboard, as node takes it. */
-export async function unit(path) {
+/** A module of the dashboard, as node takes it; each `life` of it has variables of its own. */
+export async function unit(path, life = '') {
     const made = await loadTool('esbuild').build({
         entryPoints: [join(web, path)], bundle: true, write: false, format: 'esm', nodePaths: modules,
     })
-    return import('data:text/javascript,' + encodeURIComponent(made.outputFiles[0].text))
+    return import('data:text/javascript,' + encodeURIComponent(`${made.outputFiles[0].text}//${life}`))
 }
 
 /** Without the counts before it, which are everybody's. */
@@ -183,7 +183,8 @@ export async function run(tests, end = () => {}) {
             passed++
         } catch (why) {
             failed++
-            console.error(`FAILED: ${name}\n${why.stack}`)
+            const where = why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')
+            console.error(`FAILED: ${name}\n${where}`)
         }
     }
     await browser?.close()

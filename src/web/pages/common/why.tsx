@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isSeen } from '../../base/seen'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
 const AT_ONCE = 4
@@ -75,7 +76,7 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
                 setText(known.get(executionId)!.text)
         }
         const queue = () => {
-            if (document.visibilityState === 'visible') {
+            if (isSeen()) {
                 line.push(ask)
                 void pump()
             }
