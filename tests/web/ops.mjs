@@ -1,6 +1,6 @@
 // Queues, dead letters, workers, calendars, breakers and alerts: each thing that one does there, once, against the
 // server itself.
-import { call, check, close, open, PHONE, run, same, until, url, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, squeezed, until, url, violations } from './rig.mjs'
 
 const HOSTILE = '<img src=x onerror=document.title="taken">'
 const REFUSED = ['Failed to load resource'] // an answer that the test wants
@@ -244,6 +244,7 @@ await run({
                 await page.locator('#main h1').filter({ hasText: heading }).waitFor()
                 await page.locator('#main :is(p, table, form)').first().waitFor()
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
+                same(await squeezed(page), [], `${path}: columns without room`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth ||
                     document.getElementById('main').scrollWidth > document.getElementById('main').clientWidth + 1)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)

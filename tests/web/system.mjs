@@ -1,5 +1,5 @@
 // Cron, operations, settings, the search with its actions, and the keys.
-import { call, check, close, open, PHONE, run, same, until, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, squeezed, until, violations } from './rig.mjs'
 
 const REFUSED = ['Failed to load resource']
 
@@ -98,7 +98,10 @@ await run({
                 await page.goto(path)
                 await page.locator('.live-live').waitFor()
                 await page.locator('#main h1').waitFor({ state: 'attached' })
+                if (['/cluster', '/operations'].includes(path))
+                    await page.locator('#main tr[data-at="0"]').first().waitFor()
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
+                same(await squeezed(page), [], `${path}: columns without room`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)
             }

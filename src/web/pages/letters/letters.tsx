@@ -112,7 +112,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
         Names and queues are matched as a whole.
     </Empty>
         : <Empty title="There are no dead letters."
-            command="belfry submit --name broken -- sh -c 'echo no such host >&2; exit 1'">
+            command="belfry submit --name broken --retries 0 -- sh -c 'echo no such host >&2; exit 1'">
             What fails for good comes here, counted by what it has in common, until somebody runs it again or discards
             it. This command makes one.
         </Empty>
