@@ -97,6 +97,8 @@ await run({
         await page.getByRole('link', { name: 'the boiler is on fire' }).click()
         await page.getByLabel('last lines').getByText('the boiler is on fire').waitFor() // of the example
         check(page.url().includes('fingerprint='), page.url())
+        await page.getByText('3 executions failed for good, all by: the boiler is on fire.').waitFor()
+        await page.getByRole('heading', { name: 'Dead letters 3' }).waitFor()
         await page.getByRole('button', { name: /^Retry 3: / }).click()
         await button(page, 'Retry 3 dead letters').click()
         await page.getByText('3 of 3 run again').waitFor()

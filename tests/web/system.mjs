@@ -53,8 +53,18 @@ await run({
             await page.keyboard.type(text)
         }
         await page.locator('.live-live').waitFor()
+        for (let i = 0; i < 5; i++) { // as fast as keys come
+            await page.keyboard.press('Control+k')
+            await page.keyboard.press('Escape')
+        }
         await search(id.slice(-6))
         await page.getByRole('option', { name: new RegExp(id) }).waitFor()
+        await page.keyboard.press('Escape')
+        await search('new j')
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { name: 'New job' }).waitFor()
+        await search('pause s') // one letter of a name is enough behind a word
+        await page.getByRole('option', { name: 'Pause sought' }).waitFor()
         await page.keyboard.press('Escape')
         await search('pause sought')
         await page.getByRole('option', { name: 'Pause sought' }).waitFor()

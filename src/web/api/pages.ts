@@ -86,6 +86,7 @@ class List<T> {
                 cursor = answer.next_cursor
             } while (pages < wanted && cursor)
             Object.assign(this, { rows, cursor, pages, at: Date.now() })
+            this.countIfWhole()
         })
     }
 
@@ -97,7 +98,14 @@ class List<T> {
             this.rows = this.rows.concat(answer[this.member])
             this.cursor = answer.next_cursor
             this.pages++
+            this.countIfWhole()
         })
+    }
+
+    /** A total that is estimated is known once everything is here. */
+    private countIfWhole(): void {
+        if (this.total !== null && this.cursor === null)
+            Object.assign(this, { total: this.rows.length, totalIsEstimate: false })
     }
 }
 

@@ -71,7 +71,8 @@ export default function Operations() {
                 columns={rows.some(mayStop) ? [...columns, stopColumn] : columns} id={one => one.operation_id}
                 open={one => go(`/operations/${one.operation_id}`)} isOld={problem !== null} />}
             {data && rows.length === 0 && (operations.length > 0 ? <Empty title="No operation fits these filters." />
-                : <Empty title="Nothing has been done with many at once yet." command="belfry pause --filter tag=env:test">
+                : <Empty title="Nothing has been done with many at once yet."
+                    command="belfry pause --filter tag=env:test">
                     Pick jobs, executions or dead letters in their lists, or name a filter to a command: what is begun
                     so is listed here, with its progress and with what was refused.
                 </Empty>)}
