@@ -30,6 +30,8 @@ export const openKeys = () => { isOpen.value = true }
 
 const isTyping = (target: EventTarget | null) => target instanceof Element &&
     !!target.closest('input, textarea, select, [contenteditable]')
+/** A log has letters of its own: g is its beginning, w wraps it. */
+const hasOwnKeys = (target: EventTarget | null) => target instanceof Element && !!target.closest('[data-own-keys]')
 
 export function useKeys(): void {
     useEffect(() => {
@@ -42,6 +44,8 @@ export function useKeys(): void {
             goAt = 0
             if (event.key === '?')
                 openKeys()
+            else if (hasOwnKeys(event.target))
+                return
             else if (isGoing) {
                 const noun = nouns.find(one => letters[one.path] === event.key)
                 if (noun) {
@@ -76,7 +80,9 @@ export function Keys() {
                 {nouns.filter(noun => letters[noun.path]).map(noun =>
                     <Row key={noun.path} keys={['g', letters[noun.path]]} what={noun.name} />)}
             </dl>
-            <div class="dialog-buttons"><button class="button" type="button" autoFocus onClick={close}>Close</button></div>
+            <div class="dialog-buttons">
+                <button class="button" type="button" autoFocus onClick={close}>Close</button>
+            </div>
         </Dialog>
     )
 }

@@ -13,7 +13,7 @@ import { openKeys } from './keys'
 
 const themes: [Theme, string][] = [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
 
-function out(everywhere: boolean): void {
+export function out(everywhere: boolean): void {
     signOut(everywhere).catch(why => {
         const { detail, requestId } = problemOf(why)
         toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isSeen } from '../../base/seen'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
 const AT_ONCE = 4
@@ -34,6 +35,7 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     calendar: blocker => `calendar ${blocker.calendar}`,
     scheduled: () => 'its time has not come',
     overlap: () => 'the run before it',
+    dependency: ({ ahead }) => ahead === undefined || ahead > 1 ? `${ahead ?? 'some'} other jobs` : 'another job',
     no_worker: () => 'no worker is connected',
     no_handler: blocker => `no worker knows ${blocker.handler}`,
     queue_unserved: blocker => `no worker serves ${blocker.queue}`,
@@ -74,7 +76,7 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
                 setText(known.get(executionId)!.text)
         }
         const queue = () => {
-            if (document.visibilityState === 'visible') {
+            if (isSeen()) {
                 line.push(ask)
                 void pump()
             }

@@ -12,6 +12,7 @@ import { Field } from '../../parts/ask/field'
 import { Menu } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
 import { ProblemBox } from '../../parts/show/problem'
+import { json } from '../definition/command'
 import { isOver } from '../executions/columns'
 
 const tell = (why: unknown) => {
@@ -29,7 +30,7 @@ const retry = (id: string, body: unknown, idempotencyKey: string) =>
     api.post<ExecutionRetried>(`/executions/${id}/retry`, body, { idempotencyKey })
 
 function Payload({ execution, onClose }: { execution: Execution, onClose: () => void }) {
-    const [text, setText] = useState(execution.payload === null ? '{}' : JSON.stringify(execution.payload, null, 2))
+    const [text, setText] = useState(execution.payload === null ? '{}' : json(execution.payload))
     const [problem, setProblem] = useState<Problem | null>(null)
     const [key] = useState(newKey)
     let wrong: string | null = null

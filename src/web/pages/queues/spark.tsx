@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Series } from 'openapi'
 import { api } from '../../api/client'
 import { number } from '../../base/format'
+import { isSeen } from '../../base/seen'
 
 const AT_ONCE = 2
 const GOOD_MS = 60_000
@@ -66,7 +67,7 @@ export function Spark({ queue }: { queue: string }) {
                 set(known.get(queue)?.values)
         }
         const wait = () => {
-            if (document.visibilityState === 'visible') {
+            if (isSeen()) {
                 line.push(ask)
                 void pump()
             }

@@ -43,6 +43,10 @@ export class LogSearch {
         this.abort.abort()
     }
 
+    get closed(): boolean {
+        return this.abort.signal.aborted
+    }
+
     get full(): boolean {
         return this.found.length >= this.most
     }
@@ -53,7 +57,7 @@ export class LogSearch {
         if (this.running)
             return
         this.running = true
-        while (this.again && !this.full && !this.abort.signal.aborted) {
+        while (this.again && !this.full && !this.closed) {
             this.again = false
             try {
                 await this.read()
@@ -63,12 +67,12 @@ export class LogSearch {
             }
         }
         this.running = false
-        if (!this.abort.signal.aborted)
+        if (!this.closed)
             this.changed()
     }
 
     private async read(): Promise<void> {
-        for (let more = true; more && !this.full && !this.abort.signal.aborted;) {
+        for (let more = true; more && !this.full && !this.closed;) {
             const { lines, end } = await this.source.read({ from: this.from }, READ_LINES, this.abort.signal)
             await inPieces(lines, line => {
                 const row = this.source.isWhole ? line.n - 1 : this.looked
@@ -76,10 +80,10 @@ export class LogSearch {
                     this.found.push(row)
                 this.looked = row + 1
                 this.from = line.n + 1
-                return !this.full && !this.abort.signal.aborted
+                return !this.full && !this.closed
             })
             more = end.more && lines.length > 0
-            if (!this.abort.signal.aborted)
+            if (!this.closed)
                 this.changed()
         }
     }
