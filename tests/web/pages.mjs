@@ -47,6 +47,11 @@ await run({
         check(page.url().includes('status=failed'), page.url())
         await page.goBack()
         await page.locator('tr[data-at="9"]').waitFor()
+        for (const order of ['name', 'next_run_at']) {
+            await page.goto(`/jobs?queue=many&sort=${order}`)
+            await page.locator('tr[data-at="9"]').waitFor()
+            same(await page.getByRole('alert').count(), 0, `what is wrong with the order ${order}`)
+        }
         await close(page)
     },
     'what is picked is acted upon, counted first': async () => {

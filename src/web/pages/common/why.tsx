@@ -13,6 +13,12 @@ const known = new Map<string, Known>()
 const line: (() => Promise<void>)[] = []
 let asking = 0
 
+/** Asked when those before it have been answered; `ask` never fails. */
+export function queueUp(ask: () => Promise<void>): void {
+    line.push(ask)
+    void pump()
+}
+
 async function pump(): Promise<void> {
     if (asking >= AT_ONCE)
         return
@@ -76,8 +82,7 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
         }
         const queue = () => {
             if (document.visibilityState === 'visible') {
-                line.push(ask)
-                void pump()
+                queueUp(ask)
             }
         }
         queue()

@@ -7,6 +7,7 @@ import type { Column } from '../../parts/list/table'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
+import { Cause } from '../common/cause'
 import { Why } from '../common/why'
 
 export const FIELDS = 'execution_id,job_id,job_name,status,stopping,queue,priority,origin,slot,created_at,due_at,' +
@@ -26,6 +27,8 @@ function When({ one }: { one: ExecutionSummary }) {
 function Note({ one }: { one: ExecutionSummary }) {
     if (isWaiting(one.status))
         return <Why executionId={one.execution_id} error={one.error} />
+    if (one.error && (one.status === 'failed' || one.status === 'timeout'))
+        return <Cause executionId={one.execution_id} error={one.error} />
     return <span title={one.error ?? undefined}>{one.error ?? ''}</span>
 }
 

@@ -2,6 +2,7 @@
 import './overview.css'
 import type { Blockers } from 'openapi'
 import { useResource } from '../../api/resource'
+import { may } from '../../api/session'
 import { liveState, tick } from '../../live/live'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
@@ -34,6 +35,7 @@ export default function Overview() {
             {isNew && <Empty title="Nothing has been submitted yet."
                 command="belfry submit --name hello -- echo hello">
                 The numbers below begin to move, and the job is under <a href="/jobs">Jobs</a>.
+                {may('POST', '/jobs') && <> Or fill in a form: <a href="/jobs/new">New job</a>.</>}
             </Empty>}
             {numbers && <div class={isOld ? 'is-old' : ''}>
                 <Numbers tick={numbers} failed={failed} usual={usual} />

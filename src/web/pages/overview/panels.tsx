@@ -47,13 +47,14 @@ export function NextHours() {
         }
     })
     const runs = cells.reduce((sum, cell) => sum + cell.value, 0)
-    const said = data && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
+    const said = data && runs > 0 && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
         exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`
     return (
         <section class="panel">
             <h2>The next hours <span class="soft">{said}</span></h2>
             <OldData problem={problem} at={at} retry={reload} />
-            {data && runs === 0 ? <p class="soft">Nothing is scheduled.</p>
+            {data && runs === 0 ? <p class="soft">
+                No job has a schedule; <code>--cron '0 3 * * *'</code> or <code>--every 15m</code> gives it one.</p>
                 : <Strip cells={cells} label="Scheduled runs by half hours" />}
         </section>
     )
