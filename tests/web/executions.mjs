@@ -215,7 +215,8 @@ for i in range(${LINES}):
     },
     'an execution that nobody has is told': async () => {
         const page = await open('/executions/exec_0000000000000', { stranger: AWAY })
-        await page.getByRole('alert').waitFor()
+        await page.getByText('there is no execution exec_0000000000000').waitFor()
+        await page.getByRole('link', { name: 'All executions' }).waitFor()
         await close(page)
     },
 })
