@@ -69,7 +69,7 @@ await run({
         await close(page)
     },
     'all that match is more than what was read': async () => {
-        const page = await open('/jobs?queue=many')
+        const page = await open('/jobs?queue=many&owner=admin&status=active&status=paused')
         await page.locator('tr[data-at="0"]').waitFor()
         await page.locator('tr[data-at="0"] input').check()
         await page.getByRole('button', { name: 'Pick all that match' }).click()

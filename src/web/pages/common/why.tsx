@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isMerelyTime } from '../../base/blockers'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
 const AT_ONCE = 4
@@ -58,7 +59,7 @@ export function wordsOf(why: Explanation): string {
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'
     const short = shorter[first.kind]?.(first) ?? brief(first.text)
-    return others.length > 0 ? `${short}, and ${others.length} more` : short
+    return others.length > 0 && !isMerelyTime(first.kind) ? `${short}, and ${others.length} more` : short
 }
 
 export function Why({ executionId, error }: { executionId: string, error?: string | null }) {

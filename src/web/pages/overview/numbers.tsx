@@ -26,8 +26,8 @@ export function Numbers({ tick, failed }: { tick: TickEvent, failed: Failures })
             <Figure name="waiting" value={executions.queued + executions.blocked} state="waiting"
                 href="/executions?status=queued&status=blocked" />
             <Figure name="retrying" value={executions.retrying} state="retrying" href="/executions?status=retrying" />
-            <Figure name={`failed ${failed.when}`} value={failed.count ?? 0} state="failed" href={failed.href}
-                more={failed.usualPerHour === null ? undefined : `usually ${number(failed.usualPerHour)}`} />
+            <Figure name="failed" value={failed.count ?? 0} state="failed" href={failed.href}
+                more={failed.when + (failed.usualPerHour === null ? '' : `, usually ${number(failed.usualPerHour)}`)} />
             <Figure name="dead letters" value={tick.dead_letters} state="failed" href="/dead-letters" />
             <Figure name="active jobs" value={jobs.active} href="/jobs?status=active"
                 more={jobs.paused > 0 ? `${number(jobs.paused)} paused` : undefined} />

@@ -22,7 +22,7 @@ export function Waits({ blockers }: { blockers: Blockers | null }) {
                 {rows.map(([kind, n]) => <li key={kind}>
                     <a class="row spread" href={behind(kind)}>
                         <span>{waitsFor(kind)}</span>
-                        <strong class="number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
+                        <strong class="overview-number number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
                     </a>
                 </li>)}
             </ul>
@@ -61,7 +61,7 @@ export function NextHours() {
 }
 
 /** The commands that its text ends with are for terminals: here one clicks. */
-const withoutAdvice = (text: string) => text.split(' Look at ')[0]
+const withoutAdvice = (text: string) => text.replace(/[.;] [^.;]*\bbelfry .*$/s, '.')
 
 export function Alerts() {
     const { data, problem, at, reload } = useResource<{ alerts: Alert[] }>('/alerts', { ...OPEN_ALERTS, limit: 5 },
