@@ -45,6 +45,8 @@ await run({
         await page.getByText('All of them failed in the same way.').waitFor()
         same(await page.locator('.attempts thead th').count(), 3, 'columns')
         same(new URL(page.url()).pathname, `/executions/${id}/attempts`, 'the address of the tab')
+        await page.goto('/executions?status=failed&name=import-')
+        await page.locator('tr[data-at="1"]').getByText('exit code 1: ValueError: customer # has no home').waitFor()
         await close(page)
     },
     'what waits says for what, in its row and on its page': async () => {
@@ -53,6 +55,13 @@ await run({
         const page = await open('/executions?queue=shut')
         await page.getByText('queue shut is paused').click()
         await page.getByText(/^It waits\. The queue 'shut' was paused/).waitFor()
+        const { job_id } = await call('GET', `/executions/${id}`)
+        const next = await start('next-one', ['true'], { queue: 'next', depends_on: [{ job: job_id }] })
+        const waiting = await open('/executions?queue=next')
+        await waiting.locator('tr[data-at="0"]').getByText('another job').waitFor()
+        await waiting.goto(`/executions/${next}`)
+        await waiting.getByLabel('What it waits for').getByRole('link', { name: 'held-back' }).waitFor()
+        await close(waiting)
         await page.getByLabel('What it waits for').getByText('belfry queues resume shut').waitFor()
         await page.getByRole('button', { name: 'Cancel …' }).click()
         await page.getByRole('button', { name: 'Leave it' }).click()
@@ -206,7 +215,8 @@ for i in range(${LINES}):
     },
     'an execution that nobody has is told': async () => {
         const page = await open('/executions/exec_0000000000000', { stranger: AWAY })
-        await page.getByRole('alert').waitFor()
+        await page.getByText('there is no execution exec_0000000000000').waitFor()
+        await page.getByRole('link', { name: 'All executions' }).waitFor()
         await close(page)
     },
 })

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isMerelyTime } from '../../base/blockers'
 import { isSeen } from '../../base/seen'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
@@ -13,6 +14,12 @@ interface Known { text: string, whole: string, at: number }
 const known = new Map<string, Known>()
 const line: (() => Promise<void>)[] = []
 let asking = 0
+
+/** Asked when those before it have been answered; `ask` never fails. */
+export function queueUp(ask: () => Promise<void>): void {
+    line.push(ask)
+    void pump()
+}
 
 async function pump(): Promise<void> {
     if (asking >= AT_ONCE)
@@ -53,7 +60,7 @@ export function wordsOf(why: Explanation): string {
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'
     const short = shorter[first.kind]?.(first) ?? brief(first.text)
-    return others.length > 0 ? `${short}, and ${others.length} more` : short
+    return others.length > 0 && !isMerelyTime(first.kind) ? `${short}, and ${others.length} more` : short
 }
 
 export function Why({ executionId, error }: { executionId: string, error?: string | null }) {
@@ -77,8 +84,7 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
         }
         const queue = () => {
             if (isSeen()) {
-                line.push(ask)
-                void pump()
+                queueUp(ask)
             }
         }
         queue()
