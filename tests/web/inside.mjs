@@ -146,6 +146,28 @@ await run({
         check(await page.locator('tr[data-at="0"] input').isChecked(), 'two minutes later nothing is picked')
         await close(page)
     },
+    'what somebody else has done since is neither undone nor overwritten': async () => {
+        await many('undone', 1)
+        const page = await open('/queues/undone')
+        await page.getByLabel(/^At once, at most/).fill('3')
+        await page.getByRole('button', { name: 'Set the limit' }).click()
+        const undo = page.getByRole('button', { name: 'Undo' })
+        await undo.waitFor()
+        await call('PUT', '/queues/undone', { concurrency: 7 })
+        await undo.click()
+        await page.getByText(/has changed undone since/).waitFor()
+        same((await call('GET', '/queues/undone')).concurrency, 7, 'the limit')
+
+        await call('PUT', '/calendars/shared', { dates: ['2026-12-25'] })
+        await page.goto('/calendars/shared')
+        await page.getByLabel('Days').fill('2026-12-24')
+        await call('PUT', '/calendars/shared', { dates: ['2026-12-31'] })
+        await page.getByRole('button', { name: 'Put it in place' }).click()
+        await page.getByText(/has changed shared/).waitFor()
+        same((await call('GET', '/calendars/shared')).document.dates, ['2026-12-31'], 'the calendar')
+        same(await page.getByLabel('Days').inputValue(), '2026-12-24', 'what was typed')
+        await close(page)
+    },
     'a browser that keeps nothing shows everything': async () => {
         const page = await open('about:blank')
         await page.addInitScript(() => Object.defineProperty(window, 'localStorage', {

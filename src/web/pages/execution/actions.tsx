@@ -12,12 +12,8 @@ import { Field } from '../../parts/ask/field'
 import { Menu } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
 import { ProblemBox } from '../../parts/show/problem'
+import { refused } from '../common/act'
 import { isOver } from '../executions/columns'
-
-const tell = (why: unknown) => {
-    const problem = problemOf(why)
-    toast(`${problem.detail}${problem.requestId ? ` (request ${problem.requestId})` : ''}`, { kind: 'bad' })
-}
 
 function repeated(answer: ExecutionRetried): void {
     reloadAll('/executions')
@@ -70,7 +66,7 @@ export function Actions({ execution, name }: { execution: Execution, name: strin
                 : 'It does not start.'} This cannot be undone.</p>,
         })
         if (yes)
-            await api.post(`/executions/${id}/cancel`).then(() => reloadAll('/executions'), tell)
+            await api.post(`/executions/${id}/cancel`).then(() => reloadAll('/executions'), refused)
     }
     const repeat = async () => {
         const yes = await confirm({
@@ -78,7 +74,7 @@ export function Actions({ execution, name }: { execution: Execution, name: strin
             text: <p>A new execution does the same once more, now, with the same payload and slot.</p>,
         })
         if (yes)
-            await retry(id, {}, newKey()).then(repeated, tell)
+            await retry(id, {}, newKey()).then(repeated, refused)
     }
     return (
         <span class="row">
