@@ -183,7 +183,8 @@ export async function run(tests, end = () => {}) {
             passed++
         } catch (why) {
             failed++
-            console.error(`FAILED: ${name}\n${why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')}`)
+            const stack = why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')
+            console.error(`FAILED: ${name}\n${stack}`)
         }
     }
     await browser?.close()

@@ -8,7 +8,8 @@ const api = createRequire(import.meta.url)('../../src/web/openapi.json').compone
 
 await run({
     'durations are said as people do': () => {
-        const cases = [[0, '0 ms'], [412, '412 ms'], [1000, '1 s'], [999.7, '1 s'], [12_400, '12.4 s'], [59_949, '59.9 s'],
+        const cases = [[0, '0 ms'], [412, '412 ms'], [1000, '1 s'], [999.7, '1 s'], [12_400, '12.4 s'],
+            [59_949, '59.9 s'],
             [59_950, '1 min'], [200_000, '3 min 20 s'], [3_599_700, '1 h'], [7_500_000, '2 h 5 min'],
             [273_600_000, '3 d 4 h'], [86_400_000, '1 d'], [-1500, '-1.5 s']]
         for (const [ms, text] of cases)
