@@ -124,6 +124,9 @@ await run({
         same(stretches.stretches(steps).map(one => [one.status, one.to - one.from]),
             [['queued', 100], ['running', 1000], ['retrying', 2000], ['queued', 0], ['running', 1000]], 'stretches')
         same(stretches.stretches(steps.slice(0, 2)).at(-1).to, null, 'one goes on')
+        const early = [{ status: 'scheduled' }, { status: 'queued' }]
+        same([early, early.slice(0, 1)].map(all => stretches.sinceDue(all).map(one => one.status)),
+            [['queued'], ['scheduled']], 'the wait for its time is drawn as long as it lasts')
         const wide = stretches.widths(stretches.stretches(steps), started + 5000)
         check(Math.abs(wide.reduce((a, b) => a + b, 0) - 100) < 0.01 && Math.min(...wide) > 3, `widths ${wide}`)
     },

@@ -23,8 +23,8 @@ async function many(prefix, count) {
 async function talker(name) {
     const { job_id: id } = await call('POST', '/jobs',
         { name, command: ['sh', '-c', 'i=0; while :; do echo line $((i += 1)); sleep 0.1; done'] })
-    const execution = await until(
-        async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id, 'a run')
+    const execution = await until(async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id,
+        'a run')
     return { execution, end: () => call('DELETE', `/jobs/${id}`) }
 }
 

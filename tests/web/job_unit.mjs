@@ -48,6 +48,15 @@ await run({
         check(command.cli({ command: ['x'], retry: { max_retries: 3, delay: '5s' } }).includes('-f -'), 'retries')
         check(command.curl({ command: "it's" }, 'http://h:1').includes('"command": "it\'s"\n}\nEOF'), 'curl')
     },
+    'JSON has a list of plain values in one line, if it fits': () => {
+        const long = 'y'.repeat(90)
+        same(command.json({ a: ['x', 1, null], b: [{ c: [] }, {}], d: [long] }),
+            ['{', '  "a": ["x", 1, null],', '  "b": [', '    {', '      "c": []', '    },', '    {}', '  ],',
+                '  "d": [', `    "${long}"`, '  ]', '}'].join('\n'),
+            'a tree')
+        for (const value of [whole, [], {}, null, 'a', { a: { b: [[1, 2], [3]] } }])
+            same(JSON.parse(command.json(value)), value, 'what it says')
+    },
     'cron is clicked and read back': () => {
         for (const text of ['*/15 * * * *', '* * * * *', '7 * * * *',
             '0 3 * * *', '30 9 * * 1,3,5', '5 4 31 * *', '0 0 L * *'])

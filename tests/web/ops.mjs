@@ -1,6 +1,6 @@
 // Queues, dead letters, workers, calendars, breakers and alerts: each thing that one does there, once, against the
 // server itself.
-import { call, check, close, open, PHONE, run, same, until, url, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, squeezed, until, url, violations } from './rig.mjs'
 
 const HOSTILE = '<img src=x onerror=document.title="taken">'
 const REFUSED = ['Failed to load resource'] // an answer that the test wants
@@ -97,6 +97,8 @@ await run({
         await page.getByRole('link', { name: 'the boiler is on fire' }).click()
         await page.getByLabel('last lines').getByText('the boiler is on fire').waitFor() // of the example
         check(page.url().includes('fingerprint='), page.url())
+        await page.getByText('3 executions failed for good, all by: the boiler is on fire.').waitFor()
+        await page.getByRole('heading', { name: 'Dead letters 3' }).waitFor()
         await page.getByRole('button', { name: /^Retry 3: / }).click()
         await button(page, 'Retry 3 dead letters').click()
         await page.getByText('3 of 3 run again').waitFor()
@@ -244,6 +246,7 @@ await run({
                 await page.locator('#main h1').filter({ hasText: heading }).waitFor()
                 await page.locator('#main :is(p, table, form)').first().waitFor()
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
+                same(await squeezed(page), [], `${path}: columns without room`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth ||
                     document.getElementById('main').scrollWidth > document.getElementById('main').clientWidth + 1)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)

@@ -66,8 +66,8 @@ async function freePort() {
     return port
 }
 
-/** A server of the test's own, which it may kill. `call` is by its key. */
-export async function serve(...flags) {
+/** A server of the test's own, which it may kill, with variables of its own. `call` is by its key. */
+export async function serve(env = {}) {
     const data = mkdtempSync(join(tmpdir(), 'belfry-web-'))
     const place = `http://127.0.0.1:${await freePort()}`
     const mine = {
@@ -76,7 +76,8 @@ export async function serve(...flags) {
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
-                '--listen', place.slice('http://'.length), '--no-worker', ...flags], { stdio: 'ignore' })
+                '--listen', place.slice('http://'.length), '--no-worker'],
+            { stdio: 'ignore', env: { ...process.env, ...env } })
             await until(() => fetch(`${place}/readyz`).then(answer => answer.ok, () => false), 'the server to be ready')
         },
         kill: () => new Promise(resolve => {
@@ -168,6 +169,12 @@ export async function until(ask, what, patienceMs = PATIENCE_MS) {
     }
 }
 
+/** Columns of the lists that are shown which are too narrow for their own names. */
+export async function squeezed(page) {
+    return page.locator('.table:not(.cards) th').evaluateAll(all => all.filter(th => th.clientWidth > 0 &&
+        th.scrollWidth > th.clientWidth).map(th => th.textContent))
+}
+
 /** {'a sentence': async () => …}: all of them, or those that the arguments name the beginning of; then `end`. */
 export async function run(tests, end = () => {}) {
     const wanted = process.argv.slice(2)
@@ -183,8 +190,8 @@ export async function run(tests, end = () => {}) {
             passed++
         } catch (why) {
             failed++
-            const stack = why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')
-            console.error(`FAILED: ${name}\n${stack}`)
+            const where = why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')
+            console.error(`FAILED: ${name}\n${where}`)
         }
     }
     await browser?.close()

@@ -106,10 +106,17 @@ await run({
     },
     'the overview is said in a sentence': () => {
         const now = { running: 0, failedLastHour: 0, usualPerHour: null, blockers: {}, workers: 1 }
-        same(said.sentence(now), 'Nothing runs, nothing waits that could run.', 'calm')
-        same(said.sentence({ ...now, running: 2, failedLastHour: 3, usualPerHour: 1, workers: 0,
-            blockers: { rate: 24, no_worker: 190, scheduled: 9 } }),
-        '3 runs failed in the last hour (usually 1), 2 run, 214 wait: 190 for a worker; there is none, 24 for a rate ' +
-            'limit, there is no worker.', 'trouble')
+        const text = parts => parts.map(part => part.text).join('')
+        same(text(said.sentence(now)), 'Nothing runs, nothing waits that could run.', 'calm')
+        const trouble = said.sentence({ ...now, running: 2, failedLastHour: 3, usualPerHour: 1, workers: 0,
+            blockers: { rate: 24, no_worker: 190, scheduled: 9 } })
+        same(text(trouble), '3 runs failed in the last hour (usually 1), 2 are running, ' +
+            '214 wait: 190 for a worker that could run them, 24 for a rate limit, there is no worker.', 'trouble')
+        same(trouble.filter(part => part.href).map(part => /^\d*|there/.exec(part.text)[0] + ' ' + part.href), [
+            '3 /executions?status=failed&status=timeout&finished_after=1h', '2 /executions?status=running',
+            '214 /executions?status=queued&status=blocked', '190 /executions?status=queued&status=blocked',
+            '24 /executions?status=queued&status=blocked', ' /workers'], 'each number leads to what it counts')
+        same(said.sentence({ ...now, blockers: { job_paused: 1 } }).at(-2),
+            { text: '1 waits for a paused job', href: '/jobs?status=paused' }, 'one reason')
     },
 })

@@ -31,9 +31,9 @@ static enum rc show_history(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     struct json answer;
     (void)arg;
+    view_start(&view, fields, COUNT_OF(fields), &cli->arena);
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "history", err));
-    view_start(&view, fields, COUNT_OF(fields), &cli->arena);
     TRY(api_get(cli, arena_printf(&cli->arena, "/jobs/%.*s/versions", STR_ARG(target.id)), &answer,
                 err));
     if (cli->format == CLI_JSON) {

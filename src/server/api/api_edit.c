@@ -5,6 +5,7 @@
  * version (If-Match) is told that it is old (412); for others the job is read again. A PUT that
  * finds no unfinished job of its name submits one, and the claim on the name decides who is
  * first. */
+#include "job/record/trail.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_document.h"
@@ -446,12 +447,22 @@ void api_job_rollback(struct request *r)
         request_to_query_first(r, look, take_job);
 }
 
-static void put_version(struct json_writer *w, struct request *r, const struct version_rec *version)
+/* The first definition is nobody's edit: who submitted it is told by the job. */
+static struct str actor_of(const struct job_rec *job, const struct version_rec *version)
+{
+    struct str trail = job->trail;
+    struct trail_step first;
+    bool is_first = version->version == 1 && trail_next(&trail, &first);
+    return is_first ? first.actor : version->actor;
+}
+
+static void put_version(struct json_writer *w, struct request *r, const struct job_rec *job,
+                        const struct version_rec *version)
 {
     json_open(w);
     json_put_int(w, "version", version->version);
     json_put_when(w, "at", version->at_ms);
-    json_put_text(w, "actor", version->actor);
+    json_put_text(w, "actor", actor_of(job, version));
     json_put_raw(w, "document", job_edit_text(r, version->spec, version->payload));
     json_close(w);
 }
@@ -478,9 +489,9 @@ static void look_versions(struct request *r, struct reader *reader)
     json_key(&w, "versions");
     json_open_array(&w);
     for (size_t i = 0; i < count; i++)
-        put_version(&w, r, &versions[i]);
+        put_version(&w, r, &job, &versions[i]);
     if (count == 0)
-        put_version(&w, r, &only);
+        put_version(&w, r, &job, &only);
     json_close_array(&w);
     json_close(&w);
 }

@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/letter_view.h"
 #include "server/api/operation_view.h"
+#include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
 #include "wire/message/record_json.h"
 
@@ -10,6 +11,7 @@ enum {
     CURSOR_LEN = 3 * ID_DIGITS,
     GROUP_SCAN_MAX = 100000, /* letters that are counted in groups: some 40 ms, */
     GROUP_FIT_MAX = 40000,   /* or looked at for that: as much */
+    FILTER_BYTES_MAX = 64 << 10,
 };
 
 /* What a request is about, between its steps. */
@@ -111,6 +113,7 @@ static void look_letters(struct request *r, struct reader *reader)
     if (r->list.total >= 0) {
         json_put_int(&w, "total", r->list.total);
         json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+        json_put_when(&w, "as_of", r->list.as_of_ms);
     }
     json_close(&w);
 }
@@ -120,6 +123,7 @@ static void count_then_look(struct request *r)
     const struct letter_call *call = r->own;
     const struct stats_view *stats = &r->cmd.reply.stats;
     r->list.total = 0;
+    r->list.as_of_ms = r->cmd.reply.at_ms;
     for (size_t i = 0; i < stats->counter_count; i++) {
         const struct counter *c = &stats->counters[i];
         if (c->kind == COUNTER_LETTERS &&
@@ -268,31 +272,65 @@ static void count_then_operate(struct request *r)
     request_answer_body(r, 200);
 }
 
+static struct once once_of(const struct request *r, const struct letter_filter *filter)
+{
+    CLEANUP(buf_free) struct buf out = BUF(FILTER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    letter_filter_print(&w, filter);
+    json_close(&w);
+    struct str text = arena_str(r->arena, buf_str(&out));
+    return idempotency_of_call(r, &text, 1);
+}
+
 static void operate(struct request *r, enum operation_kind kind)
 {
     struct letter_call *call = call_of(r);
     struct field_errors errors = {0};
     struct letter_wish wish;
     struct json doc;
-    if (!request_no_params(r) || !request_json(r, false, &doc))
+    if (!request_json(r, false, &doc))
         return;
-    r->cmd.once = idempotency_of_call(r);
     if (letter_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;
     }
+    r->cmd.once = once_of(r, &wish.filter);
     call->kind = kind;
     call->filter = wish.filter;
     call->dry_run = wish.dry_run;
     request_to_query_first(r, look_count, count_then_operate);
 }
 
-void api_letters_retry(struct request *r)
+static void retry_them(struct request *r)
 {
     operate(r, OPERATION_RETRY);
 }
 
-void api_letters_discard(struct request *r)
+static void discard_them(struct request *r)
 {
     operate(r, OPERATION_DISCARD);
+}
+
+/* A name, or a part of an id, as the filter's job becomes an id before anything else. */
+static void find_job(struct request *r, request_step *go_on)
+{
+    struct resolve_texts texts = {0};
+    struct json doc;
+    if (!request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    const struct json *filter = doc.kind == JSON_OBJECT ? json_get(&doc, STR("filter")) : NULL;
+    if (filter != NULL)
+        resolve_add_member(r, &texts, filter, STR("job"), false, "filter.job");
+    resolve_body(r, &texts, go_on);
+}
+
+void api_letters_retry(struct request *r)
+{
+    find_job(r, retry_them);
+}
+
+void api_letters_discard(struct request *r)
+{
+    find_job(r, discard_them);
 }

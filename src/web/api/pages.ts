@@ -112,6 +112,7 @@ export class List<T> {
             cursor = answer.next_cursor
         } while (pages < wanted && cursor)
         Object.assign(this, { rows, cursor, pages, at: Date.now() })
+        this.countIfWhole()
     }
 
     private async readMore(): Promise<void> {
@@ -121,6 +122,13 @@ export class List<T> {
         this.rows = this.rows.concat(answer[this.member])
         this.cursor = answer.next_cursor
         this.pages++
+        this.countIfWhole()
+    }
+
+    /** A total that is estimated is known once everything is here. */
+    private countIfWhole(): void {
+        if (this.total !== null && this.cursor === null)
+            Object.assign(this, { total: this.rows.length, totalIsEstimate: false })
     }
 }
 

@@ -80,7 +80,9 @@ export function Keys() {
                 {nouns.filter(noun => letters[noun.path]).map(noun =>
                     <Row key={noun.path} keys={['g', letters[noun.path]]} what={noun.name} />)}
             </dl>
-            <div class="dialog-buttons"><button class="button" type="button" autoFocus onClick={close}>Close</button></div>
+            <div class="dialog-buttons">
+                <button class="button" type="button" autoFocus onClick={close}>Close</button>
+            </div>
         </Dialog>
     )
 }

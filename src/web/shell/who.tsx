@@ -12,7 +12,7 @@ import { openKeys } from './keys'
 
 const themes: [Theme, string][] = [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
 
-function out(everywhere: boolean): void {
+export function out(everywhere: boolean): void {
     signOut(everywhere).catch(refused)
 }
 

@@ -26,6 +26,7 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     calendar: blocker => `calendar ${blocker.calendar}`,
     scheduled: () => 'its time has not come',
     overlap: () => 'the run before it',
+    dependency: ({ ahead }) => ahead === undefined || ahead > 1 ? `${ahead ?? 'some'} other jobs` : 'another job',
     no_worker: () => 'no worker is connected',
     no_handler: blocker => `no worker knows ${blocker.handler}`,
     queue_unserved: blocker => `no worker serves ${blocker.queue}`,

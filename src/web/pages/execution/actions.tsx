@@ -13,6 +13,7 @@ import { Menu } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
 import { ProblemBox } from '../../parts/show/problem'
 import { refused } from '../common/act'
+import { json } from '../definition/command'
 import { isOver } from '../executions/columns'
 
 function repeated(answer: ExecutionRetried): void {
@@ -25,7 +26,7 @@ const retry = (id: string, body: unknown, idempotencyKey: string) =>
     api.post<ExecutionRetried>(`/executions/${id}/retry`, body, { idempotencyKey })
 
 function Payload({ execution, onClose }: { execution: Execution, onClose: () => void }) {
-    const [text, setText] = useState(execution.payload === null ? '{}' : JSON.stringify(execution.payload, null, 2))
+    const [text, setText] = useState(execution.payload === null ? '{}' : json(execution.payload))
     const [problem, setProblem] = useState<Problem | null>(null)
     const [key] = useState(newKey)
     let wrong: string | null = null

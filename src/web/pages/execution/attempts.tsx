@@ -26,7 +26,7 @@ const facts: Fact[] = [
     ['Error', one => one.error ?? ''],
     ['Class', one => one.error_class
         ? <a href={`/executions${printQuery({ class: one.error_class })}`}><code>{one.error_class}</code></a> : ''],
-    ['Kind', one => one.fingerprint ? <a href={`/executions${printQuery({ fingerprint: one.fingerprint })}`}
+    ['Fingerprint', one => one.fingerprint ? <a href={`/executions${printQuery({ fingerprint: one.fingerprint })}`}
         title={one.fingerprint_text ?? undefined}><code>{one.fingerprint}</code></a> : ''],
     ['Token', one => <code>{one.token}</code>],
 ]
@@ -56,7 +56,7 @@ export function Attempts({ execution }: { execution: Execution }) {
                             {attempts.map(one => <td key={one.token}>{show(one, id)}</td>)}
                         </tr>)}
                         {attempts.some(one => one.error_tail) && <tr>
-                            <th scope="row">Last words</th>
+                            <th scope="row">End of stderr</th>
                             {attempts.map(one => <td key={one.token}>
                                 {one.error_tail && <pre class="mono attempts-tail" tabIndex={0}
                                     aria-label={`End of stderr of attempt ${one.attempt}`}>{one.error_tail}</pre>}

@@ -12,6 +12,7 @@ import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { useTitle } from '../../base/title'
 import type { PageProps } from '../../base/router'
+import { Named } from '../common/named'
 import { brief } from '../common/why'
 import { isOver, isWaiting } from '../executions/columns'
 import { Actions } from './actions'
@@ -83,7 +84,7 @@ export default function ExecutionPage({ params }: PageProps) {
                 </div>
                 <Actions execution={one} name={name} />
             </div>
-            <p class={`execution-sentence${said.hue ? ` hue-${said.hue}` : ''}`}>{said.text}</p>
+            <p class={`execution-sentence${said.hue ? ` hue-${said.hue}` : ''}`}><Named text={said.text} /></p>
             <OldData problem={known.problem} at={known.at} retry={known.reload} />
             {!isOver(one.status) && <Waits why={why} />}
             <Tabs tabs={tabs} current={tab} label="Parts of this execution" />

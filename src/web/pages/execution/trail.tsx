@@ -9,9 +9,10 @@ import { Id } from '../../parts/show/id'
 import { Linked } from '../../parts/show/linked'
 import { Shape, Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
-import { eventWords, Stretch, stretches, widths } from './stretches'
+import { Named } from '../common/named'
+import { eventWords, sinceDue, Stretch, stretches, widths } from './stretches'
 
-function Bar({ all }: { all: Stretch[] }) {
+function Bar({ all }: { all: readonly Stretch[] }) {
     const wide = widths(all, now.value)
     const said = all.map(one => `${one.words} ${duration((one.to ?? now.value) - one.from)}`).join(', ')
     return (
@@ -68,7 +69,7 @@ export function Trail({ execution, blocker }: { execution: Execution, blocker: s
         <section class="panel trail">
             <h2>Timeline {first !== null &&
                 <span class="soft small">since <Time at={transitions[0].at} exactly /></span>}</h2>
-            {all.length > 0 && <Bar all={all} />}
+            {all.length > 0 && <Bar all={sinceDue(all)} />}
             <ol class="trail-steps">
                 {transitions.map((step, i) => {
                     const before = i > 0 ? parse(transitions[i - 1].at) : null
@@ -79,7 +80,7 @@ export function Trail({ execution, blocker }: { execution: Execution, blocker: s
                 {open?.to === null && <li class="trail-step">
                     <Status state={execution.status} word={execution.stopping ? 'stopping' : undefined} />
                     <span class="soft number">for {duration(Math.max(0, now.value - open.from))}
-                        {blocker && `: ${blocker}`}</span>
+                        {blocker && <>: <Named text={blocker} /></>}</span>
                 </li>}
             </ol>
         </section>

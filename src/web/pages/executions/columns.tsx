@@ -34,7 +34,7 @@ const attempts = (one: ExecutionSummary) => one.attempt_count + one.lost_count
 export const columns: Column<ExecutionSummary>[] = [
     {
         key: 'job', name: 'Job', width: '20%', card: 'title',
-        cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1}>
+        cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1} title={one.job_name ?? undefined}>
             <bdi>{one.job_name ?? one.job_id}</bdi></a>,
     },
     {

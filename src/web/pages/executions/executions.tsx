@@ -13,7 +13,7 @@ import { Filters } from '../../parts/list/filters'
 import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
-import { begin, Progress } from '../common/bulk'
+import { begin, Names, Progress } from '../common/bulk'
 import { usePicks } from '../common/picks'
 import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
 import { deeds, ExecutionDeed, whyNotAll } from './deeds'
@@ -41,13 +41,14 @@ export default function Executions() {
     const list = usePages<ExecutionSummary>('/executions', 'executions',
         { ...wanted, fields: FIELDS, limit: PAGE, count: true }, { every: EVERY_MS })
     const picks = usePicks(query.value.toString())
-    const [running, run] = useState<{ operation: Operation, deed: ExecutionDeed } | null>(null)
+    const [running, run] = useState<{ operation: Operation, deed: ExecutionDeed, names: Names } | null>(null)
 
     const act = async (deed: ExecutionDeed) => {
+        const names = new Map(list.rows.map(one => [one.execution_id, one.job_name]))
         const operation = await begin('/executions/actions', 'execution', deed,
-            picks.all ? { filter: wanted } : { ids: [...picks.ids] })
+            picks.all ? { filter: wanted } : { ids: [...picks.ids] }, names)
         if (operation) {
-            run({ operation, deed })
+            run({ operation, deed, names })
             picks.clear()
         }
     }

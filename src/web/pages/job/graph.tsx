@@ -15,13 +15,19 @@ import { place, Place } from './layout'
 type Node = JobGraph['nodes'][number]
 type Edge = JobGraph['edges'][number]
 
-const WIDTH = 190
+const WIDTH = 178
 const HEIGHT = 42
-const GAP_X = 70
+const GAP_X = 36 // five columns on a screen of 1280
 const GAP_Y = 14
 const DEPTHS = [1, 2, 3, 5, 10]
 
 const nameOf = (node: Node) => node.name ?? shortId(node.job_id)
+const NAME_CHARS = 22
+
+/** Names of a pipeline differ at both ends. */
+const short = (name: string) => name.length <= NAME_CHARS ? name
+    : `${name.slice(0, NAME_CHARS / 2)}…${name.slice(1 - NAME_CHARS / 2)}`
+
 const leftOf = (at: Place) => 8 + at.column * (WIDTH + GAP_X)
 const topOf = (at: Place) => 8 + at.row * (HEIGHT + GAP_Y)
 
@@ -46,7 +52,7 @@ function Box({ node, at, isThis, waits }: { node: Node, at: Place, isThis: boole
             <title>{nameOf(node)}</title>
             <rect x={leftOf(at)} y={topOf(at)} width={WIDTH} height={HEIGHT} rx="4" />
             <svg x={leftOf(at) + 8} y={topOf(at)} width={WIDTH - 16} height={HEIGHT}>
-                <text x="0" y="17" class="graph-name">{nameOf(node)}</text>
+                <text x="0" y="17" class="graph-name">{short(nameOf(node))}</text>
                 <g class={`hue-${hue}`}>
                     <svg x="0" y="24" width="12" height="12"><Shape shape={shape} /></svg>
                     <text x="17" y="34">{word}</text>

@@ -41,8 +41,9 @@ function Body({ operation }: { operation: Doc }) {
                 <dt>About</dt><dd>{targets(operation)}</dd>
                 <dt>By</dt><dd>{operation.actor}</dd>
                 <dt>Begun</dt><dd><Time at={operation.created_at} exactly /></dd>
-                {operation.finished_at && <><dt>Ended</dt><dd><Time at={operation.finished_at} exactly />, after <Duration
-                    ms={Date.parse(operation.finished_at) - Date.parse(operation.created_at)} /></dd></>}
+                {operation.finished_at && <>
+                    <dt>Ended</dt><dd><Time at={operation.finished_at} exactly />, after <Duration
+                        ms={Date.parse(operation.finished_at) - Date.parse(operation.created_at)} /></dd></>}
                 <dt>Id</dt><dd><Id id={operation.operation_id} /></dd>
             </dl>
             <Refusals operation={operation} />

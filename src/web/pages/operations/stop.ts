@@ -17,7 +17,8 @@ export async function stop(operation: Operation): Promise<void> {
     const left = many === null ? 'the rest' : count(Math.max(0, many - operation.done - operation.refused), 'thing')
     const yes = await confirm({
         title: 'Stop this operation?', action: 'Stop it', danger: true, otherwise: 'Let it go on',
-        text: `What is ${doneWord(operation)} stays so; ${left} will be left as ${many === null ? 'it is' : 'they are'}.`,
+        text: `What is ${doneWord(operation)} stays so; `
+            + `${left} will be left as ${many === null ? 'it is' : 'they are'}.`,
     })
     if (!yes)
         return

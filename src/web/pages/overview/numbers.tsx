@@ -3,6 +3,7 @@ import './numbers.css'
 import type { TickEvent } from 'openapi'
 import { compact, number } from '../../base/format'
 import { Status } from '../../parts/show/status'
+import { FAILED } from './sentence'
 
 function Figure({ name, value, href, state, more }: {
     name: string, value: number, href: string, state?: string, more?: string,
@@ -25,7 +26,7 @@ export function Numbers({ tick, failed, usual }: { tick: TickEvent, failed: numb
             <Figure name="waiting" value={executions.queued + executions.blocked} state="waiting"
                 href="/executions?status=queued&status=blocked" />
             <Figure name="retrying" value={executions.retrying} state="retrying" href="/executions?status=retrying" />
-            <Figure name="failed, last hour" value={failed ?? 0} state="failed" href="/executions?status=failed"
+            <Figure name="failed, last hour" value={failed ?? 0} state="failed" href={FAILED}
                 more={usual === null ? undefined : `usually ${number(usual)}`} />
             <Figure name="dead letters" value={tick.dead_letters} state="failed" href="/dead-letters" />
             <Figure name="active jobs" value={jobs.active} href="/jobs?status=active"

@@ -28,7 +28,7 @@ export default function Overview() {
                 {numbers && blockers.data && sentence({
                     running: numbers.executions.running, failedLastHour: failed, usualPerHour: usual,
                     blockers: blockers.data.blockers, workers: numbers.workers.count,
-                })}
+                }).map(({ text, href }, i) => href ? <a key={i} href={href}>{text}</a> : text)}
             </p>
             <OldData problem={blockers.problem} at={blockers.at} retry={blockers.reload} />
             {isNew && <Empty title="Nothing has been submitted yet."
