@@ -169,6 +169,27 @@ await run({
         same(await page.getByLabel('Days').inputValue(), '2026-12-24', 'what was typed')
         await close(page)
     },
+    'of an execution that was tried a thousand times the newest is drawn': async () => {
+        const { job_id: id } = await call('POST', '/jobs', { name: 'tried', command: ['true'] })
+        const execution = await until(async () => (await call('GET', `/jobs/${id}`)).last_execution_id, 'a run')
+        await until(async () => (await call('GET', `/executions/${execution}`)).status === 'completed', 'its end')
+        const page = await open('about:blank')
+        await page.route(`**/api/v1/executions/${execution}`, async route => {
+            const answer = await route.fetch()
+            const body = await answer.json()
+            const many = list => Array.from({ length: 1000 }, (_, i) => ({ ...list[i % list.length], token: i }))
+            await route.fulfill({ json: { ...body, transitions: many(body.transitions), attempts: many(body.attempts) } })
+        })
+        await page.goto(`/executions/${execution}`)
+        await page.locator('.trail-step').first().waitFor()
+        same(await page.locator('.trail-step').count(), 100, 'steps')
+        await page.getByRole('button', { name: '900 earlier steps' }).click()
+        await page.locator('.trail-step').nth(999).waitFor()
+        await page.getByRole('link', { name: /^Attempts/ }).click()
+        await page.getByText('The newest 30 of 1,000').waitFor()
+        same(await page.locator('.attempts thead th').count(), 31, 'columns')
+        await close(page)
+    },
     'a browser that keeps nothing shows everything': async () => {
         const page = await open('about:blank')
         await page.addInitScript(() => Object.defineProperty(window, 'localStorage', {
