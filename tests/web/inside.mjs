@@ -86,6 +86,21 @@ await run({
         await close(page)
         await end()
     },
+    'what is found in a log that grows is not asked for with each line': async () => {
+        const { execution, end } = await talker('found')
+        const page = await open(`/executions/${execution}/output?find=line`)
+        const said = page.locator('.log-find [role="status"]')
+        const found = async () => Number(/of (\d+)/.exec(await said.textContent())?.[1])
+        await until(found, 'the first ones')
+        let asked = 0
+        page.on('request', request => asked += /limit=5000/.test(request.url()))
+        const before = await found()
+        const begun = Date.now()
+        await until(async () => await found() > before + 20, 'twenty more')
+        check(asked <= (Date.now() - begun) / 1000 + 2, `${asked} calls in ${Date.now() - begun} ms`)
+        await close(page)
+        await end()
+    },
     'letters in a log are its own': async () => {
         const { execution, end } = await talker('letters')
         const page = await open(`/executions/${execution}/output`)
@@ -177,7 +192,8 @@ await run({
         await page.route(`**/api/v1/executions/${execution}`, async route => {
             const answer = await route.fetch()
             const body = await answer.json()
-            const many = list => Array.from({ length: 1000 }, (_, i) => ({ ...list[i % list.length], token: i }))
+            const many = list => [...Array(1000 - list.length).fill(list[0]), ...list].map(
+                (one, i) => ({ ...one, token: i }))
             await route.fulfill({ json: { ...body, transitions: many(body.transitions), attempts: many(body.attempts) } })
         })
         await page.goto(`/executions/${execution}`)
