@@ -86,6 +86,21 @@ await run({
         await close(page)
         await end()
     },
+    'what is found in a log that grows is not asked for with each line': async () => {
+        const { execution, end } = await talker('found')
+        const page = await open(`/executions/${execution}/output?find=line`)
+        const said = page.locator('.log-find [role="status"]')
+        const found = async () => Number(/of (\d+)/.exec(await said.textContent())?.[1])
+        await until(found, 'the first ones')
+        let asked = 0
+        page.on('request', request => asked += /limit=5000/.test(request.url()))
+        const before = await found()
+        const begun = Date.now()
+        await until(async () => await found() > before + 20, 'twenty more')
+        check(asked <= (Date.now() - begun) / 1000 + 2, `${asked} calls in ${Date.now() - begun} ms`)
+        await close(page)
+        await end()
+    },
     'letters in a log are its own': async () => {
         const { execution, end } = await talker('letters')
         const page = await open(`/executions/${execution}/output`)
@@ -145,6 +160,50 @@ await run({
         await page.clock.runFor(125_000)
         await again
         check(await page.locator('tr[data-at="0"] input').isChecked(), 'two minutes later nothing is picked')
+        await close(page)
+    },
+    'what somebody else has done since is neither undone nor overwritten': async () => {
+        await many('undone', 1)
+        const page = await open('/queues/undone')
+        await page.getByLabel(/^At once, at most/).fill('3')
+        await page.getByRole('button', { name: 'Set the limit' }).click()
+        const undo = page.getByRole('button', { name: 'Undo' })
+        await undo.waitFor()
+        await call('PUT', '/queues/undone', { concurrency: 7 })
+        await undo.click()
+        await page.getByText(/has changed undone since/).waitFor()
+        same((await call('GET', '/queues/undone')).concurrency, 7, 'the limit')
+
+        await call('PUT', '/calendars/shared', { dates: ['2026-12-25'] })
+        await page.goto('/calendars/shared')
+        await page.getByLabel('Days').fill('2026-12-24')
+        await call('PUT', '/calendars/shared', { dates: ['2026-12-31'] })
+        await page.getByRole('button', { name: 'Put it in place' }).click()
+        await page.getByText(/has changed shared/).waitFor()
+        same((await call('GET', '/calendars/shared')).document.dates, ['2026-12-31'], 'the calendar')
+        same(await page.getByLabel('Days').inputValue(), '2026-12-24', 'what was typed')
+        await close(page)
+    },
+    'of an execution that was tried a thousand times the newest is drawn': async () => {
+        const { job_id: id } = await call('POST', '/jobs', { name: 'tried', command: ['true'] })
+        const execution = await until(async () => (await call('GET', `/jobs/${id}`)).last_execution_id, 'a run')
+        await until(async () => (await call('GET', `/executions/${execution}`)).status === 'completed', 'its end')
+        const page = await open('about:blank')
+        await page.route(`**/api/v1/executions/${execution}`, async route => {
+            const answer = await route.fetch()
+            const body = await answer.json()
+            const many = list => [...Array(1000 - list.length).fill(list[0]), ...list].map(
+                (one, i) => ({ ...one, token: i }))
+            await route.fulfill({ json: { ...body, transitions: many(body.transitions), attempts: many(body.attempts) } })
+        })
+        await page.goto(`/executions/${execution}`)
+        await page.locator('.trail-step').first().waitFor()
+        same(await page.locator('.trail-step').count(), 100, 'steps')
+        await page.getByRole('button', { name: '900 earlier steps' }).click()
+        await page.locator('.trail-step').nth(999).waitFor()
+        await page.getByRole('link', { name: /^Attempts/ }).click()
+        await page.getByText('The newest 30 of 1,000').waitFor()
+        same(await page.locator('.attempts thead th').count(), 31, 'columns')
         await close(page)
     },
     'a browser that keeps nothing shows everything': async () => {

@@ -130,6 +130,90 @@ await run({
         await until(() => live.liveState.value === 'live', 'numbers')
         await until(() => polled > 0, 'what is not told of to be read again')
     },
+    'tabs without locks agree on one that reads, whoever comes and goes': async () => {
+        end()
+        const tabs = new Set()
+        globalThis.BroadcastChannel = class {
+            constructor() { tabs.add(this) }
+            postMessage(data) {
+                for (const one of tabs)
+                    one !== this && queueMicrotask(() => tabs.has(one) && one.onmessage({ data }))
+            }
+        }
+        delete globalThis.navigator
+        const { lead } = await unit('live/lead.ts')
+        const add = globalThis.addEventListener
+        const made = []
+        const come = () => {
+            const one = { leads: false, hide: () => {} }
+            const before = new Set(tabs)
+            globalThis.addEventListener = (name, hear) => { one[name] = hear }
+            one.take = lead(() => { one.leads = true }, () => { one.leads = false })
+            one.channel = [...tabs].find(channel => !before.has(channel))
+            made.push(one)
+            return one
+        }
+        const go = one => {
+            made.splice(made.indexOf(one), 1)
+            tabs.delete(one.channel)
+        }
+        const leaders = () => made.filter(one => one.leads)
+        const oneLeads = async what => {
+            const one = await until(() => leaders().length === 1 && leaders()[0], what)
+            await new Promise(resolve => setTimeout(resolve)) // what was said has been heard
+            same(leaders().length, 1, `leaders behind ${what}`)
+            return one
+        }
+        try {
+            for (let i = 0; i < 5; i++)
+                come() // at once, as when a browser is begun again
+            const first = await oneLeads('one of five')
+            come()
+            await oneLeads('the same one')
+            check(first.leads, 'a tab that came took its place')
+            first.pagehide()
+            await oneLeads('another one, while the first is about to go')
+            check(!first.leads, 'who has gone leads')
+            go(first)
+            const second = leaders()[0]
+            go(second) // without a word
+            made.forEach(one => one.take()) // all of them doubt it at the same time
+            await oneLeads('one of those who took over')
+        } finally {
+            globalThis.addEventListener = add
+            delete globalThis.BroadcastChannel
+        }
+    },
+    'a reader that says nothing is replaced, however much the others say': async () => {
+        let channel
+        let asked = 0
+        end()
+        globalThis.BroadcastChannel = class {
+            constructor() { channel = this }
+            postMessage() {}
+        }
+        Object.defineProperty(globalThis, 'navigator', { configurable: true,
+            value: { locks: { request: (_, { steal }) => { asked += steal === true; return new Promise(() => {}) } } } })
+        const looks = []
+        const { setInterval: every } = globalThis
+        const { now } = Date
+        let offset = 0
+        Date.now = () => now() + offset
+        globalThis.setInterval = work => looks.push(work)
+        try {
+            const { Share } = await unit('live/share.ts')
+            new Share({ onEvent: () => {}, onOpen: () => {}, onAway: () => {} })
+            for (let second = 0; second < 60; second += 5) {
+                offset += 5000
+                channel.onmessage({ data: { kind: 'wants', tab: 'another', filters: {} } })
+                looks.forEach(look => look())
+            }
+            check(asked > 0, 'nobody takes over')
+        } finally {
+            Date.now = now
+            globalThis.setInterval = every
+        }
+    },
     'late timers do not end a stream that goes on, and a sleep does': async () => {
         const { Stream } = await unit('live/stream.ts')
         end()

@@ -66,6 +66,25 @@ await run({
         globalThis.localStorage = { getItem: () => { throw new Error('private') } }
         same(recall('list', ['usual']), ['usual'], 'nothing may be kept')
     },
+    'many ask for work, a few at a time, the newest first, and none waits twice': async () => {
+        const { few } = await unit('base/few.ts')
+        const said = []
+        const ends = []
+        const work = ['a', 'b', 'c', 'd'].map(name => () => {
+            said.push(name)
+            return new Promise(end => ends.push(end))
+        })
+        const asking = few(1)
+        const settle = () => new Promise(resolve => setImmediate(resolve))
+        work.forEach(asking.ask)
+        work.forEach(asking.ask) // while the first is slow
+        asking.drop(work[1])
+        while (said.length > 0 && ends.length > 0) {
+            ends.pop()()
+            await settle()
+        }
+        same(said, ['a', 'd', 'c', 'a'], 'in order')
+    },
     'every word of the API for how something is has a shape': () => {
         const known = new Set(states.knownStates())
         for (const name of ['JobStatus', 'Phase', 'ExecutionStatus', 'Outcome'])

@@ -1,7 +1,8 @@
 // The one client of the API. Paths are those behind /api/v1; what fails is thrown as a Problem.
 //
 // A GET that meets a server which is away or full is asked again, with longer pauses; nothing else is ever
-// repeated by itself, and none is waited for without end. Answers with an ETag are kept and asked for with If-None-Match.
+// repeated by itself, and none is waited for without end. Answers with an ETag are kept and asked for with
+// If-None-Match.
 import { Query, printQuery } from '../base/query'
 import { Problem, away, readProblem } from './problem'
 import { signedOut } from './session'

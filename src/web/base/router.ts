@@ -3,6 +3,9 @@
 import { computed, signal } from '@preact/signals'
 import { Query, printQuery } from './query'
 
+/** Of a page: what stands for the names in its address. */
+export interface PageProps { params: Record<string, string> }
+
 interface Address { path: string, search: string, hash: string }
 
 const here = (): Address => ({ path: location.pathname, search: location.search, hash: location.hash })
@@ -52,7 +55,8 @@ function pageOf(link: Element): URL | null {
     if (href === null || href.startsWith('#') || link.hasAttribute('target') || link.hasAttribute('download'))
         return null
     const url = new URL(href, location.href)
-    return url.origin === location.origin && !/^\/(api|assets)\/|^\/openapi\.json$|^\/\//.test(url.pathname) ? url : null
+    const isPage = url.origin === location.origin && !/^\/(api|assets)\/|^\/openapi\.json$|^\/\//.test(url.pathname)
+    return isPage ? url : null
 }
 
 /** Once, at the beginning. */

@@ -61,7 +61,8 @@ export function exact(ms: number, zone: string, wish: TimeWish = {}): string {
     const { seconds = true, day = true, label = true } = wish
     const p = parts(ms, zone)
     const clock = `${p.hour}:${p.minute}${seconds ? ':' + p.second : ''}`
-    return `${day ? `${p.year}-${p.month}-${p.day} ` : ''}${clock}${label ? ` ${zoneLabel(zone)}${whichOf(ms, zone, p)}` : ''}`
+    return `${day ? `${p.year}-${p.month}-${p.day} ` : ''}${clock}${
+        label ? ` ${zoneLabel(zone)}${whichOf(ms, zone, p)}` : ''}`
 }
 
 const DAY = 86_400_000

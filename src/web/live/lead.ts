@@ -3,6 +3,7 @@
 
 /** Another number when what tabs tell each other changes: tabs of the version before may be open. */
 export const CHANNEL = 'belfry-live-2'
+const RIVAL_MS = 5000
 const ANSWER_MS = { least: 300, most: 600 } // so long a tab waits for one that reads already
 
 /** `begin` is called when it is this tab's turn to read, `end` when it is another one's. What is returned takes the
@@ -42,6 +43,7 @@ function byTalk(begin: () => void, end: () => void): () => void {
     const tab = Math.random().toString(36).slice(2)
     const say = (kind: Word['kind']) => channel.postMessage({ kind, tab })
     let leads = false
+    let tookAt = -Infinity // the place of a silent one
     let timer: ReturnType<typeof setTimeout> | undefined
     const take = (kind: 'here' | 'mine') => {
         clearTimeout(timer)
@@ -57,22 +59,34 @@ function byTalk(begin: () => void, end: () => void): () => void {
         const wait = ANSWER_MS.least + Math.random() * (ANSWER_MS.most - ANSWER_MS.least)
         timer = setTimeout(() => take('here'), wait)
     }
-    channel.onmessage = ({ data }: MessageEvent<Word>) => {
-        if (data.kind === 'who' || (leads && data.kind === 'here' && data.tab > tab)) {
-            if (leads)
-                say('here')
-        } else if (data.kind === 'gone') {
-            if (!leads)
-                ask()
-        } else {
-            clearTimeout(timer)
-            if (leads) {
-                leads = false
-                end()
-            }
+    const leave = () => {
+        clearTimeout(timer)
+        if (leads) {
+            leads = false
+            end()
         }
     }
-    addEventListener('pagehide', () => leads && say('gone'))
+    /** Of two that lead, by chance or since both took the place of a third one, one stays. */
+    const isRival = ({ kind, tab: other }: Word) => leads && other > tab &&
+        (kind === 'here' || (kind === 'mine' && Date.now() - tookAt < RIVAL_MS))
+    channel.onmessage = ({ data }: MessageEvent<Word>) => {
+        if (data.kind === 'who' ? leads : isRival(data))
+            say('here')
+        else if (data.kind === 'gone')
+            ask()
+        else if (data.kind !== 'who')
+            leave()
+    }
+    addEventListener('pagehide', () => {
+        if (leads) {
+            leave() // at once: it is not to answer those who ask now
+            say('gone')
+        }
+    })
+    addEventListener('pageshow', event => event.persisted && ask())
     ask()
-    return () => take('mine')
+    return () => {
+        tookAt = Date.now()
+        take('mine')
+    }
 }

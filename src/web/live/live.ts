@@ -86,8 +86,10 @@ function onOpen(filters: Wants, goesOn: boolean): void {
     if (wasOpen && !goesOn)
         resets.forEach(reset => reset())
     else {
+        const isNew = (name: typeof NAMES[number], one: string) =>
+            filters[name]?.includes(one) && !before[name]?.includes(one)
         for (const { wants, hear } of [...watchers]) {
-            if (NAMES.some(name => wants[name]?.some(one => filters[name]?.includes(one) && !before[name]?.includes(one))))
+            if (NAMES.some(name => wants[name]?.some(one => isNew(name, one))))
                 hear(null)
         }
     }

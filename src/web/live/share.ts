@@ -165,7 +165,8 @@ export class Share {
     }
 
     private hear(message: Message): void {
-        this.heardAt = Date.now()
+        if (message.kind !== 'wants' && message.kind !== 'bye') // which every tab says
+            this.heardAt = Date.now()
         if (message.kind === 'wants') {
             this.others.set(message.tab, { filters: message.filters, at: Date.now() })
             this.changed()

@@ -5,15 +5,14 @@ import type { Alert } from 'openapi'
 import { useResource } from '../api/resource'
 import { may } from '../api/session'
 import { compact } from '../base/format'
+import { pageTitle } from '../base/title'
 import { liveState, tick } from '../live/live'
+import { OPEN_ALERTS } from '../pages/common/alerts'
 
 const EVERY_MS = 10_000
 const SHOWN_MAX = 100 // alerts that are counted; beyond, it is "99+"
 
 const openAlerts = signal(0)
-
-/** What nobody has acknowledged and no silence covers. */
-export const OPEN_ALERTS = { acknowledged: 'false', state: ['kept', 'pending', 'sent', 'given_up'] }
 
 export const counts = {
     deadLetters: computed(() => tick.value?.dead_letters ?? 0),
@@ -24,9 +23,6 @@ export const countText = (name: keyof typeof counts) => {
     const n = counts[name].value
     return name === 'alerts' && n >= SHOWN_MAX ? `${SHOWN_MAX - 1}+` : compact(n)
 }
-
-/** Of the page: "Jobs". */
-export const pageTitle = signal('')
 
 effect(() => {
     const wrong = [counts.deadLetters.value, counts.alerts.value]

@@ -3,9 +3,9 @@ import { Component, ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Problem, problemOf } from '../api/problem'
 import { ProblemBox } from '../parts/show/problem'
-import { address } from '../base/router'
-import { pageTitle } from './counts'
-import { findRoute, PageProps, Route, signIn } from './routes'
+import { address, PageProps } from '../base/router'
+import { useTitle } from '../base/title'
+import { findRoute, Route, signIn } from './routes'
 
 const loaded = new Map<Route, ComponentType<PageProps>>()
 
@@ -28,14 +28,6 @@ class Guard extends Component<{ path: string }, { problem: Problem | null }> {
         return problem ? <ProblemBox problem={problem} retry={() => this.setState({ problem: null })} />
             : this.props.children
     }
-}
-
-/** Titles name the page first, since tabs are narrow. Detail pages call this with the name of their thing;
- *  counts.ts puts before it what is wrong. */
-export function useTitle(title: string): void {
-    useEffect(() => {
-        pageTitle.value = title
-    }, [title])
 }
 
 export function Page({ signing = false }: { signing?: boolean }) {

@@ -2,8 +2,8 @@
 // matches counts. A new page is a line here, and one in `nouns` if it belongs into the side bar.
 import type { ComponentType } from 'preact'
 import { matchPath } from '../base/query'
+import type { PageProps } from '../base/router'
 
-export interface PageProps { params: Record<string, string> }
 type Load = () => Promise<{ default: ComponentType<PageProps> }>
 
 export interface Route {

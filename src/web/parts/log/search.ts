@@ -6,6 +6,7 @@ import { plain } from './ansi'
 
 export const FOUND_MAX = 10_000
 const READ_LINES = 5000
+const NEWS_MS = 1000 // a log that grows is looked through so often
 
 /** Whether a line is meant. */
 export type Wanted = (text: string, stream: string) => boolean
@@ -34,6 +35,7 @@ export class LogSearch {
     private from = 1
     private running = false
     private again = false
+    private readAt = -Infinity
     private readonly abort = new AbortController()
 
     constructor(private readonly source: LogSource, private readonly wanted: Wanted,
@@ -58,6 +60,9 @@ export class LogSearch {
             return
         this.running = true
         while (this.again && !this.full && !this.closed) {
+            const wait = this.readAt + NEWS_MS - Date.now()
+            if (wait > 0)
+                await new Promise(resolve => setTimeout(resolve, wait))
             this.again = false
             try {
                 await this.read()
@@ -65,6 +70,7 @@ export class LogSearch {
             } catch (why) {
                 this.problem = why
             }
+            this.readAt = Date.now()
         }
         this.running = false
         if (!this.closed)
