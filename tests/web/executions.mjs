@@ -50,6 +50,12 @@ await run({
     'what waits says for what, in its row and on its page': async () => {
         await call('POST', '/queues/shut/pause')
         const id = await start('held-back', ['true'], { queue: 'shut' })
+        const unanswered = await open('about:blank')
+        await unanswered.route('**/explain', () => {})
+        await unanswered.goto('/executions?queue=shut')
+        await unanswered.locator('tr[data-at="0"]').waitFor()
+        same(await violations(unanswered), [], 'while the reason is not known')
+        await close(unanswered)
         const page = await open('/executions?queue=shut')
         await page.getByText('queue shut is paused').click()
         await page.getByText(/^It waits\. The queue 'shut' was paused/).waitFor()
