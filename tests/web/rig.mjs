@@ -72,7 +72,7 @@ export async function serve(env = {}) {
     const place = `http://127.0.0.1:${await freePort()}`
     const mine = {
         url: place,
-        key: () => readFileSync(join(data, 'admin.key'), 'utf8').trim(),
+        key: (name = 'admin') => readFileSync(join(data, `${name}.key`), 'utf8').trim(),
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,

@@ -5,7 +5,8 @@ import { Problem, problemOf } from '../api/problem'
 import { ProblemBox } from '../parts/show/problem'
 import { address } from '../base/router'
 import { pageTitle } from './counts'
-import { findRoute, PageProps, Route, signIn } from './routes'
+import { Denied } from './denied'
+import { findRoute, isOf, nouns, offered, PageProps, Route, signIn } from './routes'
 
 const loaded = new Map<Route, ComponentType<PageProps>>()
 
@@ -66,6 +67,9 @@ export function Page({ signing = false }: { signing?: boolean }) {
             heading?.focus({ preventScroll: true })
     }, [current.route])
 
+    const noun = nouns.find(one => isOf(one, path))
+    if (!signing && noun && !offered().includes(noun))
+        return <Denied />
     if (problem)
         return <ProblemBox problem={problem} retry={() => location.reload()} />
     const Shown = loaded.get(current.route)
