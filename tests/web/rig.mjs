@@ -72,12 +72,11 @@ export async function serve(env = {}) {
     const place = `http://127.0.0.1:${await freePort()}`
     const mine = {
         url: place,
-        key: () => readFileSync(join(data, 'admin.key'), 'utf8').trim(),
+        key: (name = 'admin') => readFileSync(join(data, `${name}.key`), 'utf8').trim(),
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
-                '--listen', place.slice('http://'.length), '--no-worker'],
-            { stdio: 'ignore', env: { ...process.env, ...env } })
+                '--listen', place.slice('http://'.length), '--no-worker'], { stdio: 'ignore', env: { ...process.env, ...env } })
             await until(() => fetch(`${place}/readyz`).then(answer => answer.ok, () => false), 'the server to be ready')
         },
         kill: () => new Promise(resolve => {
@@ -141,9 +140,11 @@ export async function unit(path, life = '') {
     return import('data:text/javascript,' + encodeURIComponent(`${made.outputFiles[0].text}//${life}`))
 }
 
-/** Without the counts before it, which are everybody's. */
-export async function titleOf(page) {
-    return (await page.title()).replace(/^\([^)]*\) /, '')
+/** The title of the page, without the counts before it, which are everybody's, comes to be this. */
+export async function titled(page, title) {
+    let now
+    await until(async () => (now = (await page.title()).replace(/^\([^)]*\) /, '')) === title, 'the title')
+        .catch(() => { throw new Error(`the title is ${now}, not ${title}`) })
 }
 
 export function check(holds, what) {

@@ -76,6 +76,8 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
             clearInterval(timer)
         }
     }, [executionId])
+    if (text === '')
+        return null // a link without a name is none
     const title = [known.get(executionId)?.whole, error && `last: ${error}`].filter(Boolean).join('; ')
     return <a class="soft" href={`/executions/${executionId}`} tabIndex={-1} title={title}>{text}</a>
 }
