@@ -97,7 +97,8 @@ export default function Cron() {
 
 function Examples() {
     return (
-        <Empty title="Type an expression, or begin with one of these." command="belfry cron '30 2 * * *' --tz Europe/Berlin">
+        <Empty title="Type an expression, or begin with one of these."
+            command="belfry cron '30 2 * * *' --tz Europe/Berlin">
             <ul class="cron-examples">{examples.map(([cron, meaning]) => <li key={cron}>
                 <a href={'/cron' + printQuery({ cron, timezone: query.value.get('timezone'),
                     name: cron.includes('H') ? 'nightly' : null })}><code>{cron}</code></a> {meaning}

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import type { JobSummary } from 'openapi'
 import { commandText, duration } from '../../base/format'
 import { recall, remember } from '../../base/keep'
+import { printQuery } from '../../base/query'
 import type { Column } from '../../parts/list/table'
 import { Dots } from '../../parts/show/dots'
 import { Id } from '../../parts/show/id'
@@ -28,21 +29,28 @@ const LastOutcomes = ({ job }: { job: JobSummary }) => (
 export const columns: Column<JobSummary>[] = [
     {
         key: 'name', name: 'Name', card: 'title',
-        cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1}>{job.name ?? work(job)}</a>,
+        cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1} title={job.name ?? work(job)}>
+            <bdi>{job.name ?? work(job)}</bdi></a>,
     },
-    { key: 'phase', name: 'State', width: '110px', card: 'state', cell: job => <Status state={job.phase} /> },
-    { key: 'outcomes', name: 'Last runs', width: '172px', card: 'note', cell: job => <LastOutcomes job={job} /> },
+    { key: 'phase', name: 'State', width: '112px', card: 'state', cell: job => <Status state={job.phase} /> },
+    { key: 'outcomes', name: 'Last runs', width: '166px', card: 'note', cell: job => <LastOutcomes job={job} /> },
     {
-        key: 'next', name: 'Next run', width: '150px', card: 'time',
+        key: 'next', name: 'Next run', width: '174px', card: 'time',
         cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
     },
-    { key: 'schedule', name: 'Schedule', width: '20%', cell: job => job.schedule_text ?? 'once' },
-    { key: 'queue', name: 'Queue', width: '110px', cell: job => <a href={`/jobs?queue=${job.queue}`}>{job.queue}</a> },
+    {
+        key: 'schedule', name: 'Schedule', width: '21%',
+        cell: job => <span title={job.schedule_text ?? undefined}>{job.schedule_text ?? 'once'}</span>,
+    },
+    {
+        key: 'queue', name: 'Queue', width: '92px',
+        cell: job => <a href={`/jobs${printQuery({ queue: job.queue })}`} tabIndex={-1}>{job.queue}</a>,
+    },
     { key: 'work', name: 'Work', width: '22%', cell: job => <code title={work(job)}>{work(job)}</code> },
     { key: 'owner', name: 'Owner', width: '110px', cell: job => job.owner },
     { key: 'team', name: 'Team', width: '110px', cell: job => job.team ?? '' },
     { key: 'priority', name: 'Priority', width: '76px', align: 'end', cell: job => job.priority },
-    { key: 'created', name: 'Created', width: '150px', cell: job => <Time at={job.created_at} /> },
+    { key: 'created', name: 'Created', width: '174px', cell: job => <Time at={job.created_at} /> },
     { key: 'id', name: 'Id', width: '130px', cell: job => <Id id={job.job_id} /> },
 ]
 

@@ -17,6 +17,7 @@ interface BarProps {
     findBox: RefObject<HTMLInputElement>
     step: (back: boolean) => void
     toError: () => void
+    looking: boolean
     stream: string
     setStream: (stream: string) => void
     live: boolean
@@ -60,7 +61,8 @@ export function Bar(props: BarProps) {
                         onClick={() => step(false)}>↓</button>
                 </>}
             </span>
-            <button type="button" class="button" title="Key e" onClick={props.toError}>First error</button>
+            <button type="button" class="button" title="Key e" aria-busy={props.looking} onClick={props.toError}>
+                {props.looking ? 'Looking …' : 'First error'}</button>
             <select class="log-choice" aria-label="Stream" value={props.stream}
                 onChange={event => props.setStream(event.currentTarget.value)}>
                 <option value="">all output</option>
