@@ -59,6 +59,11 @@ await run({
             check(performance.now() - begin < 1000, `${JSON.stringify(piece)} took too long`)
             check(spans.length <= 100, `${JSON.stringify(piece)} has ${spans.length} pieces`)
         }
+        const cpu = process.cpuUsage()
+        for (const piece of [`${ESC}[2K`, `${ESC}[1K`, '\b\b'])
+            ansi.parse('x'.repeat(8192) + piece.repeat(8192 / piece.length))
+        const { user } = process.cpuUsage(cpu)
+        check(user < 50_000, `a long line that is erased again and again takes ${user} us`)
         const many = Array.from({ length: 500 }, (_, i) => `${ESC}[3${1 + i % 2}m${i} `).join('')
         same(texts(many).join(''), Array.from({ length: 500 }, (_, i) => `${i} `).join(''), 'all of the text')
         check(ansi.parse(many).spans.length <= 100, 'pieces')

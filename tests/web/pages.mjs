@@ -1,6 +1,6 @@
 // The pages in a browser: what they show, what they do, by keyboard and on a phone, and how they bear a server
 // that is away.
-import { call, check, close, open, PHONE, proxy, run, same, until, violations, titleOf } from './rig.mjs'
+import { call, check, close, open, PHONE, proxy, run, same, titled, until, violations } from './rig.mjs'
 
 const AWAY = ['Failed to load resource', 'net::ERR']
 
@@ -20,7 +20,7 @@ await run({
         await page.getByRole('link', { name: 'Jobs', exact: true }).first().click()
         await page.getByText('There are no jobs yet.').waitFor()
         same(new URL(page.url()).pathname, '/jobs', 'the address')
-        same(await titleOf(page), 'Jobs · belfry', 'the title')
+        await titled(page, 'Jobs · belfry')
         await page.goBack()
         await page.getByText('Nothing has been submitted yet.').waitFor()
         await close(page)

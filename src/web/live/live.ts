@@ -37,12 +37,15 @@ interface Watcher { wants: Wants, hear: (event: LiveEvent | null) => void }
 const watchers = new Set<Watcher>()
 const resets = new Set<() => void>()
 let share: Share | null = null
-let wasOpen = false
+let wasOpen = false // it is, or was once
+let covered: Wants = {} // what the stream tells of
+
+const NAMES = ['job', 'execution', 'queue'] as const
 
 function tellWants(): void {
     const all: Required<Filters> = { job: [], execution: [], queue: [] }
     for (const { wants } of watchers) {
-        for (const name of ['job', 'execution', 'queue'] as const)
+        for (const name of NAMES)
             all[name].push(...wants[name] ?? [])
     }
     share?.want({ job: [...new Set(all.job)], execution: [...new Set(all.execution)],
@@ -57,6 +60,7 @@ function fits(wants: Wants, data: LiveEvent['data']): boolean {
 
 function onEvent({ event, data }: StreamEvent): void {
     awayWhy.value = null
+    wasOpen = true // by another tab, perhaps, before this one was there
     if (event === 'tick') {
         const numbers = data as TickEvent
         skewMs = Date.parse(numbers.time) - Date.now()
@@ -73,11 +77,22 @@ function onEvent({ event, data }: StreamEvent): void {
     }
 }
 
-/** The stream is there again after it was away: whatever is shown may have missed something. */
-function onOpen(): void {
+/** The stream is there. When it was away before, whatever is shown may have missed something; else only those who
+ *  were not told of by the one before. */
+function onOpen(filters: Wants, goesOn: boolean): void {
+    const before = covered
+    covered = filters
     awayWhy.value = null
-    if (wasOpen)
+    if (wasOpen && !goesOn)
         resets.forEach(reset => reset())
+    else {
+        const isNew = (name: typeof NAMES[number], one: string) =>
+            filters[name]?.includes(one) && !before[name]?.includes(one)
+        for (const { wants, hear } of [...watchers]) {
+            if (NAMES.some(name => wants[name]?.some(one => isNew(name, one))))
+                hear(null)
+        }
+    }
     wasOpen = true
 }
 

@@ -3,9 +3,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Execution } from 'openapi'
 import { api } from '../../api/client'
-import { queueUp } from './why'
+import { few } from '../../base/few'
 
+const AT_ONCE = 4
 const KEPT_MAX = 2000
+const asking = few(AT_ONCE)
 const known = new Map<string, string>()
 
 function textOf({ attempts }: Pick<Execution, 'attempts'>): string {
@@ -34,7 +36,7 @@ export function Cause({ executionId, error }: { executionId: string, error: stri
                 setText(known.get(executionId))
         }
         if (!known.has(executionId))
-            queueUp(ask)
+            asking.ask(ask)
         return () => {
             left = true
         }

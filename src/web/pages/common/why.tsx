@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
 import { isMerelyTime } from '../../base/blockers'
+import { few } from '../../base/few'
+import { isSeen } from '../../base/seen'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
 const AT_ONCE = 4
@@ -11,23 +13,7 @@ const OLD_MS = 10_000
 
 interface Known { text: string, whole: string, at: number }
 const known = new Map<string, Known>()
-const line: (() => Promise<void>)[] = []
-let asking = 0
-
-/** Asked when those before it have been answered; `ask` never fails. */
-export function queueUp(ask: () => Promise<void>): void {
-    line.push(ask)
-    void pump()
-}
-
-async function pump(): Promise<void> {
-    if (asking >= AT_ONCE)
-        return
-    asking++
-    for (let next = line.pop(); next; next = line.pop())
-        await next()
-    asking--
-}
+const asking = few(AT_ONCE)
 
 /** "the queue 'mail' was paused …; resume it: …": the part before what is to be done. */
 export const brief = (text: string) => text.split('; ')[0]
@@ -81,18 +67,17 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
             if (!left)
                 setText(known.get(executionId)!.text)
         }
-        const queue = () => {
-            if (document.visibilityState === 'visible') {
-                queueUp(ask)
-            }
-        }
+        const queue = () => isSeen() && asking.ask(ask)
         queue()
         const timer = setInterval(queue, OLD_MS)
         return () => {
             left = true
+            asking.drop(ask)
             clearInterval(timer)
         }
     }, [executionId])
+    if (text === '')
+        return null // a link without a name is none
     const title = [known.get(executionId)?.whole, error && `last: ${error}`].filter(Boolean).join('; ')
     return <a class="soft" href={`/executions/${executionId}`} tabIndex={-1} title={title}>{text}</a>
 }

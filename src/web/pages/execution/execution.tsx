@@ -10,9 +10,10 @@ import { Tabs } from '../../parts/list/tabs'
 import { Empty } from '../../parts/show/empty'
 import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
+import { useSaid } from '../../parts/show/said'
 import { Status } from '../../parts/show/status'
-import { useTitle } from '../../shell/page'
-import type { PageProps } from '../../shell/routes'
+import { useTitle } from '../../base/title'
+import type { PageProps } from '../../base/router'
 import { Named } from '../common/named'
 import { brief } from '../common/why'
 import { isOver, isWaiting } from '../executions/columns'
@@ -30,6 +31,12 @@ const EVERY_MS = 5000 // besides events, which tell most
 const WAITS_MS = 3000
 
 type JobPart = Pick<JobSummary, 'job_id' | 'name' | 'status' | 'schedule'>
+
+function Sentence({ one, blocker }: { one: Execution, blocker: string | null }) {
+    const { hue } = sentence(one, 0, blocker)
+    const text = useSaid(() => sentence(one, now.value, blocker).text, [one, blocker])
+    return <p class={`execution-sentence${hue ? ` hue-${hue}` : ''}`}><Named text={text} /></p>
+}
 
 function Story({ one, job, blocker }: { one: Execution, job: JobPart | null, blocker: string | null }) {
     const last = one.attempts[one.attempts.length - 1]
@@ -69,7 +76,6 @@ export default function ExecutionPage({ params }: PageProps) {
         </div>
     const first = waits ? why.data?.blockers.find(blocker => !isMerelyTime(blocker.kind)) : null
     const blocker = first ? brief(first.text) : null
-    const said = sentence(one, now.value, blocker)
     const path = `/executions/${part(id)}`
     const tabs = [
         { key: '', name: 'What happened', href: path },
@@ -89,7 +95,7 @@ export default function ExecutionPage({ params }: PageProps) {
                 </div>
                 <Actions execution={one} name={name} />
             </div>
-            <p class={`execution-sentence${said.hue ? ` hue-${said.hue}` : ''}`}><Named text={said.text} /></p>
+            <Sentence one={one} blocker={blocker} />
             <OldData problem={known.problem} at={known.at} retry={known.reload} />
             {!isOver(one.status) && <Waits why={why} />}
             <Tabs tabs={tabs} current={tab} label="Parts of this execution" />

@@ -1,12 +1,12 @@
 // The list of executions: filtered by the address, picked by hand or as a whole, and acted upon.
 import './executions.css'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { ExecutionSummary, Operation } from 'openapi'
 import { usePages } from '../../api/pages'
 import { may } from '../../api/session'
 import { count, number } from '../../base/format'
-import { go } from '../../base/router'
-import { now, tick } from '../../live/live'
+import { go, query } from '../../base/router'
+import { tick } from '../../live/live'
 import { Menu } from '../../parts/ask/menu'
 import { Filters } from '../../parts/list/filters'
 import { Table } from '../../parts/list/table'
@@ -17,10 +17,11 @@ import { useFailures } from '../common/failures'
 import { usePicks } from '../common/picks'
 import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
 import { deeds, ExecutionDeed, whyNotAll } from './deeds'
-import { askedFor, filters } from './filters'
+import { askedFor, filters, useMinute } from './filters'
 import { parts } from './sentence'
 
 const EVERY_MS = 5000
+const PAGE = 100
 
 function Sentence() {
     const failed = useFailures()
@@ -34,10 +35,11 @@ function Sentence() {
 }
 
 export default function Executions() {
-    const wanted = askedFor(now.value)
+    const held = useRef(false)
+    const wanted = askedFor(useMinute(held))
     const list = usePages<ExecutionSummary>('/executions', 'executions',
-        { ...wanted, fields: FIELDS, limit: 100, count: true }, { every: EVERY_MS })
-    const picks = usePicks(JSON.stringify(wanted))
+        { ...wanted, fields: FIELDS, limit: PAGE, count: true }, { every: EVERY_MS })
+    const picks = usePicks(query.value.toString())
     const [running, run] = useState<{ operation: Operation, deed: ExecutionDeed, names: Names } | null>(null)
 
     const act = async (deed: ExecutionDeed) => {
@@ -50,6 +52,7 @@ export default function Executions() {
         }
     }
     const some = picks.ids.size > 0 || picks.all
+    held.current = some || list.rows.length > PAGE
     const isWhole = list.at !== null && !list.hasMore
     const said = isWhole ? number(list.rows.length)
         : list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`

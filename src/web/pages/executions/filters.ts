@@ -1,7 +1,10 @@
 // The filters of the list of executions, in the address as in the call. Times may be told as "2h": since two hours.
+import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { momentOf } from '../../base/moment'
 import type { Query } from '../../base/query'
 import { query } from '../../base/router'
+import { now } from '../../live/live'
 import { Filter, readFilters } from '../../parts/list/filters'
 
 export const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
@@ -28,6 +31,21 @@ export const filters: Filter[] = [
     { name: 'team', label: 'Team' },
     ...times,
 ]
+
+const MINUTE_MS = 60_000
+
+/** From when "2h" is counted: anew with each minute, unless rows are held, since they were picked or there are many. */
+export function useMinute(held: RefObject<boolean>): number {
+    const [at, set] = useState(() => now.peek())
+    useEffect(() => {
+        const timer = setInterval(() => {
+            if (!held.current)
+                set(now.peek())
+        }, MINUTE_MS)
+        return () => clearInterval(timer)
+    }, [])
+    return at
+}
 
 /** As the call wants it: a name without a star is the beginning of one. */
 export function askedFor(now: number): Query {

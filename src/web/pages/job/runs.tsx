@@ -42,7 +42,7 @@ export function Runs({ job }: { job: Job }) {
                     <Table label="Executions of this job" columns={columnsOf(zoneOf(job))} rows={list.rows}
                         id={one => one.execution_id} open={one => go(`/executions/${one.execution_id}`)}
                         hasMore={list.hasMore} loading={list.loading} more={list.more}
-                        isOld={list.problem !== null} />
+                        isOld={list.isPrevious || list.problem !== null} />
                 </>
                 : list.at !== null && <Empty title="It has no executions yet."
                     command={`belfry trigger ${job.job_id}`}>

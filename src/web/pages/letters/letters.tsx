@@ -73,13 +73,16 @@ export default function DeadLetters() {
     }
     const deeds = [retry, discard].filter(deed => may('POST', `/dead-letters/${deed.verb.toLowerCase()}`))
     const isFiltered = Object.keys(wanted).length > 0
-    const said = list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
     const shown = groups.data?.fingerprints.filter(group => !fingerprint || group.fingerprint === fingerprint) ?? []
+    const said = list.total === null ? '' : !list.totalIsEstimate ? number(list.total)
+        : fingerprint && groups.data?.complete && shown.length > 0 ? number(shown[0].count)
+            : `about ${number(list.total)}`
     const isEmpty = list.at !== null && list.rows.length === 0
     return (
         <div class="stack">
             <h1 tabIndex={-1}>Dead letters <span class="soft number">{said}</span></h1>
-            {groups.data && !isEmpty && <p>{sentence(groups.data)}</p>}
+            {groups.data && !isEmpty && shown.length > 0 && <p>
+                {sentence({ ...groups.data, fingerprints: shown })}</p>}
             <Filters filters={filters} />
             {!isEmpty && list.at !== null && <div class="row" role="region" aria-label="Actions">
                 <strong>{picks.ids.size > 0 ? `${count(picks.ids.size, 'dead letter')} picked`
@@ -112,7 +115,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
         Names and queues are matched as a whole.
     </Empty>
         : <Empty title="There are no dead letters."
-            command="belfry submit --name broken -- sh -c 'echo no such host >&2; exit 1'">
+            command="belfry submit --name broken --retries 0 -- sh -c 'echo no such host >&2; exit 1'">
             What fails for good comes here, counted by what it has in common, until somebody runs it again or discards
             it. This command makes one.
         </Empty>

@@ -8,10 +8,10 @@ import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
-import type { PageProps } from '../../shell/routes'
+import type { PageProps } from '../../base/router'
 import { mayStop, stop } from '../operations/stop'
 import { all, placeOf, sentence, targets, title } from '../operations/words'
-import { useTitle } from '../../shell/page'
+import { useTitle } from '../../base/title'
 
 const EVERY_MS = 700
 

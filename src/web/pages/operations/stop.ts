@@ -1,12 +1,12 @@
 // Stopping an operation where it is.
 import type { Operation } from 'openapi'
 import { api } from '../../api/client'
-import { problemOf } from '../../api/problem'
 import { reloadAll } from '../../api/resource'
 import { may } from '../../api/session'
 import { count } from '../../base/format'
 import { confirm } from '../../parts/ask/confirm'
 import { toast } from '../../parts/ask/toast'
+import { refused } from '../common/act'
 import { all, doneWord } from './words'
 
 export const mayStop = (operation: Operation) =>
@@ -26,8 +26,7 @@ export async function stop(operation: Operation): Promise<void> {
         await api.post<Operation>(`/operations/${operation.operation_id}/cancel`)
         toast('It was stopped. Servers that have not heard of it yet go on for a moment.')
     } catch (why) {
-        const { detail, requestId } = problemOf(why)
-        toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
+        refused(why)
     }
     reloadAll('/operations')
 }

@@ -9,7 +9,7 @@ import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Strip } from '../../parts/show/strip'
 import { Time } from '../../parts/show/time'
-import { OPEN_ALERTS } from '../../shell/counts'
+import { OPEN_ALERTS } from '../common/alerts'
 import { behind } from './sentence'
 
 export function Waits({ blockers }: { blockers: Blockers | null }) {
