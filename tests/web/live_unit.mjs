@@ -193,7 +193,10 @@ await run({
             postMessage() {}
         }
         Object.defineProperty(globalThis, 'navigator', { configurable: true,
-            value: { locks: { request: (_, { steal }) => { asked += steal === true; return new Promise(() => {}) } } } })
+            value: { locks: { request: (_, { steal }) => {
+                asked += steal === true
+                return new Promise(() => {})
+            } } } })
         const looks = []
         const { setInterval: every } = globalThis
         const { now } = Date

@@ -76,7 +76,8 @@ export async function serve(env = {}) {
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
-                '--listen', place.slice('http://'.length), '--no-worker'], { stdio: 'ignore', env: { ...process.env, ...env } })
+                '--listen', place.slice('http://'.length), '--no-worker'],
+            { stdio: 'ignore', env: { ...process.env, ...env } })
             await until(() => fetch(`${place}/readyz`).then(answer => answer.ok, () => false), 'the server to be ready')
         },
         kill: () => new Promise(resolve => {

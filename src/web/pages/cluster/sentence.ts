@@ -21,7 +21,8 @@ export function sentence(cluster: Cluster, checks: Diagnostics['checks']): Said 
         wrong.push(`${named(silent)} ${silent.length === 1 ? 'is' : 'are'} silent`)
     const free = cluster.partitions.filter(one => one.owner === null).length
     if (free > 0)
-        wrong.push(`${count(free, 'partition')} ${free === 1 ? 'has no server: its' : 'have no server: their'} jobs wait`)
+        wrong.push(`${count(free, 'partition')} ${
+            free === 1 ? 'has no server: its' : 'have no server: their'} jobs wait`)
     const out = cluster.outages.filter(outage => outage.until === null).map(outage => outage.server)
     if (out.length > 0)
         wrong.push(`the store takes no commits of ${out.join(', ')}`)
