@@ -20,6 +20,9 @@ export const now = signal(Date.now())
 /** The reason why nothing comes; null: it does, or is about to. */
 export const awayWhy = signal<string | null>(null)
 
+/** A moment of this browser's clock, by the server's. */
+export const byServer = (ms: number) => ms + skewMs
+
 const OLD_MS = 5000
 let skewMs = 0 // of the server's clock to this one
 const seconds = signal(Date.now()) // by this browser's clock
