@@ -194,7 +194,8 @@ await run({
             const body = await answer.json()
             const many = list => [...Array(1000 - list.length).fill(list[0]), ...list].map(
                 (one, i) => ({ ...one, token: i }))
-            await route.fulfill({ json: { ...body, transitions: many(body.transitions), attempts: many(body.attempts) } })
+            const { transitions, attempts } = body
+            await route.fulfill({ json: { ...body, transitions: many(transitions), attempts: many(attempts) } })
         })
         await page.goto(`/executions/${execution}`)
         await page.locator('.trail-step').first().waitFor()

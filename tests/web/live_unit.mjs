@@ -192,8 +192,11 @@ await run({
             constructor() { channel = this }
             postMessage() {}
         }
-        Object.defineProperty(globalThis, 'navigator', { configurable: true,
-            value: { locks: { request: (_, { steal }) => { asked += steal === true; return new Promise(() => {}) } } } })
+        const request = (_, { steal }) => {
+            asked += steal === true
+            return new Promise(() => {})
+        }
+        Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { locks: { request } } })
         const looks = []
         const { setInterval: every } = globalThis
         const { now } = Date
