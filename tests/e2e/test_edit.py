@@ -512,6 +512,32 @@ def test_versions_are_kept_and_one_can_be_had_again():
     assert call("GET", "/jobs/job_0000000000001/versions")[0] == 404
 
 
+def test_versions_are_listed_page_by_page():
+    job_id = create(schedule={"every": "1h"}, priority=1)
+    other = create(schedule={"every": "1h"}, priority=1)
+    assert call("GET", f"/jobs/{job_id}/versions?limit=1")[1]["next_cursor"] is None
+    for version in range(1, 20):
+        assert patch(job_id, version, {"priority": version + 1})[0] == 200
+    all_of_them = versions(job_id)
+    assert [v["version"] for v in all_of_them] == list(range(20, 0, -1))
+    for limit in (1, 3, 8, 10, 19, 20):
+        found, query = [], f"limit={limit}"
+        while query:
+            status, page, _ = call("GET", f"/jobs/{job_id}/versions?{query}")
+            assert status == 200 and 0 < len(page["versions"]) <= limit, page
+            found += page["versions"]
+            cursor = page["next_cursor"]
+            query = cursor and f"limit={limit}&cursor={cursor}"
+        assert found == all_of_them, limit
+    cursor = call("GET", f"/jobs/{job_id}/versions?limit=5")[1]["next_cursor"]
+    assert cursor and call("GET", f"/jobs/{other}/versions?cursor={cursor}")[0] == 400
+    assert call("GET", f"/jobs/{job_id}/versions?cursor=x")[0] == 400
+    assert rollback(job_id, 10)[0] == 200 and rollback(job_id, 30)[0] == 404
+    shown = server.cli("history", job_id, "--limit", "2")
+    assert shown.returncode == 0 and len(shown.stdout.splitlines()) == 3 and "more" in shown.stderr, shown
+    assert len(server.cli("history", job_id, "--all").stdout.splitlines()) == 22
+
+
 def test_a_rollback_to_a_calendar_that_is_gone_is_refused():
     assert call("PUT", "/calendars/old-days", {
         "policy": "skip",

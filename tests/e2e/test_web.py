@@ -138,7 +138,7 @@ def several_servers():
 
 if os.environ.get("BELFRY_NIGHT"):
     def test_a_night_of_many_jobs():
-        with Server("--no-worker") as own:
+        with Server() as own:
             run_node("night.mjs", own, timeout_s=3600)
 
     def test_several_servers_at_night():

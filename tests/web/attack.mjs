@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { check, close, open, PHONE, run, same, serve, until } from './rig.mjs'
+import { check, close, open, PHONE, run, same, serve, until, violations } from './rig.mjs'
 
 const REFUSED = ['Failed to load resource', 'net::ERR']
 const HOSTILE = ['<img src=x onerror="window.hacked=1">', '"><script>window.hacked=1</script>', '\u202egnp.exe\u202c',
@@ -76,6 +76,19 @@ await run({
         same(page.url(), `${server.url}/jobs?name=nobody`, 'the address')
         check(!(await kept(page)).includes(server.key()), 'the key is kept')
         await close(page)
+    },
+    'what a key may not call is not offered': async () => {
+        for (const viewport of [undefined, PHONE]) {
+            const page = await visit('/signin', { stranger: REFUSED, viewport })
+            await page.getByLabel('Key', { exact: true }).fill(server.key('worker'))
+            await page.keyboard.press('Enter')
+            await page.getByRole('heading', { name: 'This page is not for this key' }).waitFor()
+            same(await page.locator('.side a').count(), 0, 'pages in the side bar')
+            same(await violations(page), [], 'accessible')
+            await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+            await page.getByLabel('Key', { exact: true }).waitFor()
+            await close(page)
+        }
     },
     'cookies that are forged, of before, or of another server are none': async () => {
         const page = await signedIn()

@@ -1,5 +1,5 @@
 // The page of a job and the form of a new one: every action once, against the server.
-import { call, check, close, open, PHONE, run, same, until, violations, titleOf } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, titled, until, violations } from './rig.mjs'
 
 const HOSTILE = '<img src=x onerror=alert(1)> שלום 🎉'
 
@@ -17,7 +17,7 @@ await run({
         const id = await make({ name: HOSTILE, description: 'of the night' })
         const page = await open(`/jobs/${encodeURIComponent(HOSTILE)}`)
         await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
-        same(await titleOf(page), `${HOSTILE} · belfry`, 'the title')
+        await titled(page, `${HOSTILE} · belfry`)
         await page.getByText('At 03:00 on day 1 of the month in January (UTC)', { exact: false }).first().waitFor()
         await page.getByText('2027-01-01 03:00:00 UTC').first().waitFor({ state: 'attached' })
         await page.getByRole('button', { name: 'Pause' }).click()

@@ -101,11 +101,17 @@ await run({
     'a graph stands in columns by who waits for whom': () => {
         const edges = [['a', 'b'], ['a', 'c'], ['b', 'd'], ['c', 'd'], ['a', 'd'], ['d', 'gone']]
             .map(([from, to]) => ({ from, to }))
-        const at = new Map(graph.place(['d', 'c', 'b', 'a', 'alone'], edges).map(one => [one.id, one.column]))
+        const at = new Map(graph.layOut(['d', 'c', 'b', 'a', 'alone'], edges).places
+            .map(one => [one.id, one.column]))
         same([...'abcd'].map(id => at.get(id)), [0, 1, 1, 2], 'columns')
         same(at.get('alone'), 0, 'alone')
-        same(graph.place(['a', 'b'], [{ from: 'a', to: 'b' }, { from: 'b', to: 'a' }]).length, 2, 'a cycle ends')
-        same(new Set(graph.place([...'abcdef'], [])
+        const { places, passes } = graph.layOut([...'abcd'], edges)
+        const [pass] = passes.get('a d')
+        same([passes.size, pass.column], [1, 1], 'one edge passes one column')
+        check(!places.some(one => one.column === 1 && one.row === pass.row), 'a line passes no job')
+        const cycle = [{ from: 'a', to: 'b' }, { from: 'b', to: 'a' }]
+        same(graph.layOut(['a', 'b'], cycle).places.length, 2, 'a cycle ends')
+        same(new Set(graph.layOut([...'abcdef'], []).places
             .map(one => `${one.column} ${one.row}`)).size, 6, 'no two at one place')
     },
     'durations of requests are read': () => {

@@ -1,16 +1,15 @@
 // Hours that ./test has not: axe over all pages in both themes, and how long the pages of a server with very many
-// jobs take, and a log that grows fast. BELFRY_JOBS says how many (100,000); BELFRY_URL names a server that is theirs.
-import { spawn } from 'node:child_process'
+// jobs take. BELFRY_JOBS says how many (100,000); BELFRY_URL names a server that is theirs.
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { call, check, close, open, PHONE, run, same, until, url, violations } from './rig.mjs'
+import { call, check, close, open, run, same, until, violations } from './rig.mjs'
 
 const JOBS = Number(process.env.BELFRY_JOBS ?? 100_000)
 const BATCH = 5000
 const LIMITS_MS = { task: 50, useful: 300, list: 500 } // main thread; median of ten; first rows of all jobs
 const TRIES = 10
-const LINES_A_SECOND = 1000
-const LOG_MS = 15_000
-const PHONE_IS_SLOWER = 4
+const LINES = 15_000
+const traces = fileURLToPath(new URL('../../build/web/', import.meta.url))
 
 const median = times => times.sort((a, b) => a - b)[times.length >> 1]
 
@@ -24,26 +23,23 @@ async function timeTo(path, selector) {
     return ms
 }
 
-const looks = [[1, {}], [PHONE_IS_SLOWER, { viewport: PHONE }]]
-
-/** Of a page's main thread, in milliseconds of the processor, so that others who use the machine do not count. */
-async function longestTask(page, slower, work) {
-    const session = await page.context().browser().newBrowserCDPSession()
-    const device = await page.context().newCDPSession(page)
-    const events = []
-    session.on('Tracing.dataCollected', ({ value }) => events.push(...value))
-    await device.send('Emulation.setCPUThrottlingRate', { rate: slower })
-    await session.send('Tracing.start', { transferMode: 'ReportEvents',
-        traceConfig: { includedCategories: ['toplevel', '__metadata'], excludedCategories: ['*'] } })
+/** While `work` goes on, no task of the page's main thread is long, by the time that it had the processor: others
+ *  may want that, too. The trace is for the browser's own tools. */
+async function isSmooth(name, page, work) {
+    const path = `${traces}trace-${name}.json`
+    const browser = page.context().browser()
+    await browser.startTracing(page, { path, categories: ['toplevel', 'devtools.timeline',
+        'disabled-by-default-devtools.timeline'] })
     await work()
-    const complete = new Promise(resolve => session.once('Tracing.tracingComplete', resolve))
-    await session.send('Tracing.end')
-    await complete
-    const mains = events.filter(one => one.name === 'thread_name' && one.args.name === 'CrRendererMain')
-    const tasksOf = main => events.filter(one => one.pid === main.pid && one.tid === main.tid && one.ph === 'X' &&
-        /RunTask$/.test(one.name))
-    const [tasks] = mains.map(tasksOf).sort((a, b) => b.length - a.length) // the page's does most
-    return Math.max(...tasks.map(task => task.tdur ?? 0)) / 1000
+    await browser.stopTracing()
+    const { traceEvents: events } = JSON.parse(readFileSync(path, 'utf8'))
+    const main = new Set(events.filter(one => one.name === 'thread_name' && one.args.name === 'CrRendererMain')
+        .map(one => `${one.pid} ${one.tid}`))
+    const tasks = events.filter(one => one.name === 'RunTask' && main.has(`${one.pid} ${one.tid}`))
+    const longest = Math.max(...tasks.map(one => (one.tdur ?? 0) / 1000))
+    console.log(`${name}: longest of ${tasks.length} tasks: ${Math.round(longest)} ms`)
+    check(longest > 0, 'the trace has no tasks')
+    check(longest < LIMITS_MS.task, `a task of ${Math.round(longest)} ms, more than ${LIMITS_MS.task}; see ${path}`)
 }
 
 await run({
@@ -79,49 +75,28 @@ await run({
         }
     },
     'scrolling through very many jobs holds nothing up': async () => {
-        for (const [slower, look] of looks) {
-            const page = await open('/jobs', look)
-            await page.locator('tr[data-at="0"]').waitFor()
-            const wanted = Math.min(JOBS, 5000) // rows; a page of a hundred is read when one comes near its end
-            const scroll = () => until(async () => {
-                await page.locator('#main').evaluate(main => main.scrollBy(0, 1200))
-                return page.evaluate(wanted => [...document.querySelectorAll('tr[data-at]')].some(row =>
-                    Number(row.dataset.at) > wanted - 200), wanted)
-            }, 'the rows far down', 300_000)
-            const longest = await longestTask(page, slower, scroll)
-            console.log(`slower by ${slower}: the longest task took ${longest.toFixed(1)} ms`)
-            check(slower > 1 || longest < LIMITS_MS.task, `a task of ${longest.toFixed(1)} ms`)
-            await close(page)
-        }
+        const page = await open('/jobs')
+        await page.locator('tr[data-at="0"]').waitFor()
+        const wanted = Math.min(JOBS, 5000) // rows; a page of a hundred is read when one comes near its end
+        await isSmooth('scrolling', page, () => until(async () => {
+            await page.locator('#main').evaluate(main => main.scrollBy(0, 1200))
+            return page.evaluate(wanted => [...document.querySelectorAll('tr[data-at]')].some(row =>
+                Number(row.dataset.at) > wanted - 200), wanted)
+        }, 'the rows far down', 300_000))
+        await close(page)
     },
-    'a log that grows by a thousand lines a second holds nothing up': async () => {
-        const worker = spawn(process.env.BELFRY ?? fileURLToPath(new URL('../../build/belfry', import.meta.url)),
-            ['worker', '--server', url], { env: { ...process.env, BELFRY_TOKEN: process.env.BELFRY_WORKER_TOKEN },
-                stdio: 'ignore' })
-        const { job_id: id } = await call('POST', '/jobs', { name: 'talks', command: ['sh', '-c', `i=0
-            while :; do j=0
-                while [ $j -lt ${LINES_A_SECOND / 10} ]; do
-                    j=$((j + 1)); i=$((i + 1)); echo "\x1b[3$((i % 7 + 1))mline\x1b[0m $i of something said at length"
-                done; sleep 0.1
-            done`] })
-        try {
-            const execution = await until(
-                async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id, 'a run')
-            for (const [slower, look] of looks) {
-                const page = await open(`/executions/${execution}/output`, look)
-                const foot = page.locator('.log-foot')
-                const lines = async () => Number((await foot.textContent()).replace(/\D/g, ''))
-                await until(async () => await lines() > 0, 'the first lines')
-                const before = await lines()
-                const longest = await longestTask(page, slower, () =>
-                    until(async () => await lines() > before + LINES_A_SECOND * LOG_MS / 1000, 'many lines', 300_000))
-                console.log(`slower by ${slower}: the longest task took ${longest.toFixed(1)} ms`)
-                check(slower > 1 || longest < LIMITS_MS.task, `a task of ${longest.toFixed(1)} ms`)
-                await close(page)
-            }
-        } finally {
-            await call('DELETE', `/jobs/${id}`)
-            worker.kill()
-        }
+    'output that is followed at a thousand lines a second holds nothing up': async () => {
+        const { job_id: job } = await call('POST', '/jobs', { name: 'talks', command: ['python3', '-c', `import time
+begun = time.monotonic()
+for i in range(${LINES}):
+    time.sleep(max(0, begun + i / 1000 - time.monotonic()))
+    print("line", i, "of a log that grows", flush=True)`] })
+        const { execution_id: id } = await until(async () =>
+            (await call('GET', `/jobs/${job}/executions`)).executions[0], 'its execution')
+        const page = await open(`/executions/${id}/output`)
+        const last = async () => Number(/line (\d+)/.exec(await page.locator('.log-row').last().textContent())?.[1])
+        await until(async () => await last() > 1000, 'the first second of it')
+        await isSmooth('log', page, () => until(async () => await last() >= LINES - 1, 'its end', 300_000))
+        await close(page)
     },
 })

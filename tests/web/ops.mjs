@@ -87,6 +87,12 @@ await run({
         await until(async () => await page.locator('tr[data-at]').count() === 10, 'the paused ones')
         await close(page)
     },
+    'on a phone, too, all that are shown are picked at once': async () => {
+        const page = await open('/queues?name=row-1', { viewport: PHONE })
+        await page.getByLabel('Pick all that are shown').check()
+        await page.getByText('10 queues', { exact: true }).waitFor()
+        await close(page)
+    },
     'dead letters are counted by what they have in common, and run again by that': async () => {
         await failing('boiler', 3)
         await failing('oven', 2)

@@ -72,7 +72,7 @@ export async function serve(env = {}) {
     const place = `http://127.0.0.1:${await freePort()}`
     const mine = {
         url: place,
-        key: () => readFileSync(join(data, 'admin.key'), 'utf8').trim(),
+        key: (name = 'admin') => readFileSync(join(data, `${name}.key`), 'utf8').trim(),
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
@@ -141,9 +141,11 @@ export async function unit(path, life = '') {
     return import('data:text/javascript,' + encodeURIComponent(`${made.outputFiles[0].text}//${life}`))
 }
 
-/** Without the counts before it, which are everybody's. */
-export async function titleOf(page) {
-    return (await page.title()).replace(/^\([^)]*\) /, '')
+/** The title of the page, without the counts before it, which are everybody's, comes to be this. */
+export async function titled(page, title) {
+    let now
+    await until(async () => (now = (await page.title()).replace(/^\([^)]*\) /, '')) === title, 'the title')
+        .catch(() => { throw new Error(`the title is ${now}, not ${title}`) })
 }
 
 export function check(holds, what) {

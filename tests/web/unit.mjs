@@ -105,15 +105,16 @@ await run({
         }
     },
     'the overview is said in a sentence': () => {
-        const now = { running: 0, failedLastHour: 0, usualPerHour: null, blockers: {}, workers: 1 }
+        const failed = { count: 0, when: 'since 03:00 UTC', usualPerHour: null, href: '/x' }
+        const now = { running: 0, failed, blockers: {}, workers: 1 }
         const text = parts => parts.map(part => part.text).join('')
         same(text(said.sentence(now)), 'Nothing runs, nothing waits that could run.', 'calm')
-        const trouble = said.sentence({ ...now, running: 2, failedLastHour: 3, usualPerHour: 1, workers: 0,
-            blockers: { rate: 24, no_worker: 190, scheduled: 9 } })
-        same(text(trouble), '3 runs failed in the last hour (usually 1), 2 are running, ' +
+        const trouble = said.sentence({ ...now, running: 2, workers: 0,
+            failed: { ...failed, count: 3, usualPerHour: 1 }, blockers: { rate: 24, no_worker: 190, scheduled: 9 } })
+        same(text(trouble), '3 runs failed since 03:00 UTC (usually 1), 2 are running, ' +
             '214 wait: 190 for a worker that could run them, 24 for a rate limit, there is no worker.', 'trouble')
         same(trouble.filter(part => part.href).map(part => /^\d*|there/.exec(part.text)[0] + ' ' + part.href), [
-            '3 /executions?status=failed&status=timeout&finished_after=1h', '2 /executions?status=running',
+            '3 /x', '2 /executions?status=running',
             '214 /executions?status=queued&status=blocked', '190 /executions?status=queued&status=blocked',
             '24 /executions?status=queued&status=blocked', ' /workers'], 'each number leads to what it counts')
         same(said.sentence({ ...now, blockers: { job_paused: 1 } }).at(-2),

@@ -1,5 +1,6 @@
 /* api_letters.c - dead letters: lists and groups of them, running one or many again, discarding. */
 #include "base/when.h"
+#include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/letter_view.h"
 #include "server/api/operation_view.h"
@@ -118,14 +119,14 @@ static void look_letters(struct request *r, struct reader *reader)
     json_close(&w);
 }
 
-static void count_then_look(struct request *r)
+static void add_totals(struct request *r, const struct counter *counters, size_t count,
+                       int64_t as_of_ms)
 {
     const struct letter_call *call = r->own;
-    const struct stats_view *stats = &r->cmd.reply.stats;
     r->list.total = 0;
-    r->list.as_of_ms = r->cmd.reply.at_ms;
-    for (size_t i = 0; i < stats->counter_count; i++) {
-        const struct counter *c = &stats->counters[i];
+    r->list.as_of_ms = as_of_ms;
+    for (size_t i = 0; i < count; i++) {
+        const struct counter *c = &counters[i];
         if (c->kind == COUNTER_LETTERS &&
             (call->filter.queue.len == 0 || str_eq(call->filter.queue, c->queue)))
             r->list.total += c->value;
@@ -133,7 +134,25 @@ static void count_then_look(struct request *r)
     struct letter_filter rest = call->filter;
     rest.queue = (struct str){0};
     r->list.total_is_estimate = !letter_filter_is_empty(&rest);
+}
+
+static void count_then_look(struct request *r)
+{
+    const struct stats_view *stats = &r->cmd.reply.stats;
+    add_totals(r, stats->counters, stats->counter_count, r->cmd.reply.at_ms);
     request_to_query(r, look_letters);
+}
+
+/* Among several servers the engine knows its own part only, and the store all. */
+static void count_and_look(struct request *r, struct reader *reader)
+{
+    struct counter *counters;
+    size_t count;
+    r->rc = reader->ops->counters(reader, r->arena, &counters, &count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    add_totals(r, counters, count, clock_wall_ms());
+    look_letters(r, reader);
 }
 
 void api_letters(struct request *r)
@@ -154,6 +173,8 @@ void api_letters(struct request *r)
                     "is not a next_cursor of a list with these filters");
     if (errors.count > 0)
         request_fail_fields(r, &errors);
+    else if (r->list.want_total && r->server->membership != NULL)
+        request_to_query(r, count_and_look);
     else if (r->list.want_total)
         request_to_board(r, count_then_look);
     else

@@ -106,7 +106,7 @@ export class Stream {
             this.former = null
         if (this.closed || this.reader !== reader)
             return
-        if (status === 401)
+        if (status === 401 || status === 403)
             this.pauseMs = PAUSE_MS.most // whoever signs in begins it anew
         this.reader = null
         this.dropFormer()

@@ -26,7 +26,7 @@ export const countText = (name: keyof typeof counts) => {
 
 effect(() => {
     const wrong = [counts.deadLetters.value, counts.alerts.value]
-    const isAway = liveState.value === 'away'
+    const isAway = liveState.value === 'away' && may('GET', '/events')
     const sign = isAway ? '✕ away · ' : wrong.some(n => n > 0) ? `(${wrong.map(compact).join('+')}) ` : ''
     if (pageTitle.value)
         document.title = `${sign}${pageTitle.value} · belfry`

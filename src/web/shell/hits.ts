@@ -7,7 +7,7 @@ import { matchPath, part } from '../base/query'
 import { address, go } from '../base/router'
 import { anywhere } from './anywhere'
 import { deeds, JobDeed } from './deeds'
-import { nouns } from './routes'
+import { offered } from './routes'
 
 export interface Hit { key: string, name: string, kind: string, run: () => void, phase?: string }
 
@@ -81,7 +81,7 @@ export function useHits(typed: string): Hit[] {
             phase: job.phase, run: () => void deed.run({ id: job.job_id, name: String(job.name ?? job.job_id) }),
         }))]
     const hits = [
-        ...nouns.filter(noun => noun.name.toLowerCase().includes(lower)).map(noun =>
+        ...offered().filter(noun => noun.name.toLowerCase().includes(lower)).map(noun =>
             open(noun.path, noun.name, 'page', noun.path)),
         ...onThisJob(lower),
         ...anywhere().filter(one => lower && one.name.toLowerCase().includes(lower)).map(one =>

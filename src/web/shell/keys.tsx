@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/router'
 import { Dialog } from '../parts/ask/dialog'
-import { nouns } from './routes'
+import { offered } from './routes'
 
 const GO_MS = 1500 // so long after g a letter is still its second half
 
@@ -47,7 +47,7 @@ function useKeys(): void {
             else if (hasOwnKeys(event.target))
                 return
             else if (isGoing) {
-                const noun = nouns.find(one => letters[one.path] === event.key)
+                const noun = offered().find(one => letters[one.path] === event.key)
                 if (noun) {
                     event.preventDefault()
                     event.stopPropagation() // j is also the next row
@@ -77,7 +77,7 @@ export function Keys() {
         <Dialog title="Keys" onClose={close}>
             <dl class="keys">
                 {others.map(([keys, what]) => <Row key={what} keys={keys} what={what} />)}
-                {nouns.filter(noun => letters[noun.path]).map(noun =>
+                {offered().filter(noun => letters[noun.path]).map(noun =>
                     <Row key={noun.path} keys={['g', letters[noun.path]]} what={noun.name} />)}
             </dl>
             <div class="dialog-buttons">

@@ -5,7 +5,8 @@ import { Problem, problemOf } from '../api/problem'
 import { ProblemBox } from '../parts/show/problem'
 import { address, PageProps } from '../base/router'
 import { useTitle } from '../base/title'
-import { findRoute, Route, signIn } from './routes'
+import { Denied } from './denied'
+import { findRoute, isOf, nouns, offered, Route, signIn } from './routes'
 
 const loaded = new Map<Route, ComponentType<PageProps>>()
 
@@ -58,6 +59,9 @@ export function Page({ signing = false }: { signing?: boolean }) {
             heading?.focus({ preventScroll: true })
     }, [current.route])
 
+    const noun = nouns.find(one => isOf(one, path))
+    if (!signing && noun && !offered().includes(noun))
+        return <Denied />
     if (problem)
         return <ProblemBox problem={problem} retry={() => location.reload()} />
     const Shown = loaded.get(current.route)

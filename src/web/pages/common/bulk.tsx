@@ -28,7 +28,11 @@ function bodyOf(deed: Deed, { ids, filter }: Targets): Record<string, unknown> {
     if (ids)
         return { ...action, ids }
     const isAll = Object.keys(filter ?? {}).length === 0
-    return isAll ? { ...action, all: true } : { ...action, filter }
+    if (isAll)
+        return { ...action, all: true }
+    // Few parameters may be lists, and of an address all are: a list of one is that one.
+    return { ...action, filter: Object.fromEntries(Object.entries(filter!).map(([name, value]) =>
+        [name, Array.isArray(value) && value.length === 1 ? value[0] : value])) }
 }
 
 /** Of those that were listed, by their ids. */

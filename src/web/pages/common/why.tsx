@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isMerelyTime } from '../../base/blockers'
 import { few } from '../../base/few'
 import { isSeen } from '../../base/seen'
 
@@ -44,7 +45,7 @@ function wordsOf(why: Explanation): string {
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'
     const short = shorter[first.kind]?.(first) ?? brief(first.text)
-    return others.length > 0 ? `${short}, and ${others.length} more` : short
+    return others.length > 0 && !isMerelyTime(first.kind) ? `${short}, and ${others.length} more` : short
 }
 
 export function Why({ executionId, error }: { executionId: string, error?: string | null }) {
@@ -75,6 +76,8 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
             clearInterval(timer)
         }
     }, [executionId])
+    if (text === '')
+        return null // a link without a name is none
     const title = [known.get(executionId)?.whole, error && `last: ${error}`].filter(Boolean).join('; ')
     return <a class="soft" href={`/executions/${executionId}`} tabIndex={-1} title={title}>{text}</a>
 }

@@ -7,6 +7,7 @@ import { isMerelyTime } from '../../base/blockers'
 import { part } from '../../base/query'
 import { now } from '../../live/live'
 import { Tabs } from '../../parts/list/tabs'
+import { Empty } from '../../parts/show/empty'
 import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
 import { useSaid } from '../../parts/show/said'
@@ -68,7 +69,11 @@ export default function ExecutionPage({ params }: PageProps) {
     if (!one)
         return <div class="stack">
             <h1 tabIndex={-1}>Execution <code>{id}</code></h1>
-            <OldData problem={known.problem} at={known.at} retry={known.reload} />
+            {known.problem?.status === 404
+                ? <Empty title={known.problem.detail} command="belfry executions">
+                    Executions are deleted a while after they have ended. <a href="/executions">All executions</a>
+                </Empty>
+                : <OldData problem={known.problem} at={known.at} retry={known.reload} />}
         </div>
     const first = waits ? why.data?.blockers.find(blocker => !isMerelyTime(blocker.kind)) : null
     const blocker = first ? brief(first.text) : null

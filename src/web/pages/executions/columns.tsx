@@ -5,6 +5,7 @@ import type { Column } from '../../parts/list/table'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
+import { Cause } from '../common/cause'
 import { chooseColumns } from '../common/choosecolumns'
 import { Why } from '../common/why'
 
@@ -25,6 +26,8 @@ function When({ one }: { one: ExecutionSummary }) {
 function Note({ one }: { one: ExecutionSummary }) {
     if (isWaiting(one.status))
         return <Why executionId={one.execution_id} error={one.error} />
+    if (one.error && (one.status === 'failed' || one.status === 'timeout'))
+        return <Cause executionId={one.execution_id} error={one.error} />
     return <span title={one.error ?? undefined}>{one.error ?? ''}</span>
 }
 
@@ -32,18 +35,18 @@ const attempts = (one: ExecutionSummary) => one.attempt_count + one.lost_count
 
 const columns: Column<ExecutionSummary>[] = [
     {
-        key: 'job', name: 'Job', width: '20%', card: 'title',
+        key: 'job', name: 'Job', width: '19%', card: 'title',
         cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1} title={one.job_name ?? undefined}>
             <bdi>{one.job_name ?? one.job_id}</bdi></a>,
     },
     {
-        key: 'status', name: 'State', width: '108px', card: 'state',
+        key: 'status', name: 'State', width: '112px', card: 'state',
         cell: one => <Status state={one.status} word={one.stopping ? 'stopping' : undefined} />,
     },
-    { key: 'note', name: 'Error, or what it waits for', width: '31%', card: 'note', cell: one => <Note one={one} /> },
-    { key: 'when', name: 'When', width: '124px', card: 'time', cell: one => <When one={one} /> },
+    { key: 'note', name: 'Error, or what it waits for', card: 'note', cell: one => <Note one={one} /> },
+    { key: 'when', name: 'When', width: '174px', card: 'time', cell: one => <When one={one} /> },
     {
-        key: 'took', name: 'Took', width: '92px', align: 'end',
+        key: 'took', name: 'Took', width: '88px', align: 'end',
         cell: one => one.started_at === null ? '' : <Duration ms={one.duration_ms}
             since={one.status === 'running' ? one.started_at : null} />,
     },
@@ -53,7 +56,7 @@ const columns: Column<ExecutionSummary>[] = [
             {attempts(one) || ''}</span>,
     },
     {
-        key: 'queue', name: 'Queue', width: '100px',
+        key: 'queue', name: 'Queue', width: '92px',
         cell: one => <a href={`/executions${printQuery({ queue: one.queue })}`} tabIndex={-1}>{one.queue}</a>,
     },
     {
@@ -61,8 +64,8 @@ const columns: Column<ExecutionSummary>[] = [
         cell: one => one.worker_id ? <Id id={one.worker_id} href={`/workers/${one.worker_id}`} /> : '',
     },
     { key: 'origin', name: 'Why it runs', width: '110px', cell: one => one.origin },
-    { key: 'slot', name: 'Slot', width: '138px', cell: one => <Time at={one.slot} /> },
-    { key: 'created', name: 'Created', width: '138px', cell: one => <Time at={one.created_at} /> },
+    { key: 'slot', name: 'Slot', width: '174px', cell: one => <Time at={one.slot} /> },
+    { key: 'created', name: 'Created', width: '174px', cell: one => <Time at={one.created_at} /> },
     { key: 'id', name: 'Id', width: '140px', cell: one => <Id id={one.execution_id} /> },
 ]
 

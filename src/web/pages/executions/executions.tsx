@@ -1,9 +1,8 @@
 // The list of executions: filtered by the address, picked by hand or as a whole, and acted upon.
 import './executions.css'
 import { useRef, useState } from 'preact/hooks'
-import type { ExecutionSummary, Operation, Series } from 'openapi'
+import type { ExecutionSummary, Operation } from 'openapi'
 import { usePages } from '../../api/pages'
-import { useResource } from '../../api/resource'
 import { may } from '../../api/session'
 import { count, number } from '../../base/format'
 import { go, query } from '../../base/router'
@@ -14,6 +13,7 @@ import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { begin, Names, Progress } from '../common/bulk'
+import { useFailures } from '../common/failures'
 import { usePicks } from '../common/picks'
 import { chosen, FIELDS } from './columns'
 import { deeds, ExecutionDeed, whyNotAll } from './deeds'
@@ -24,9 +24,8 @@ const EVERY_MS = 5000
 const PAGE = 100
 
 function Sentence() {
-    const failed = useResource<Series>('/series', { metric: 'failed', since: '1h' }, { every: 15_000 })
-    const sum = failed.data?.points.reduce((all, point) => all + (point.value ?? 0), 0) ?? null
-    const said = tick.value ? parts(tick.value.executions, sum) : null
+    const failed = useFailures()
+    const said = tick.value ? parts(tick.value.executions, failed) : null
     return (
         <p class="executions-sentence">
             {said?.map((part, i) => <>{i > 0 && ', '}<a key={part.href} href={part.href}>{part.text}</a></>)}

@@ -32,7 +32,7 @@ const columns: Column<JobSummary>[] = [
     { key: 'phase', name: 'State', width: '112px', card: 'state', cell: job => <Status state={job.phase} /> },
     { key: 'outcomes', name: 'Last runs', width: '166px', card: 'note', cell: job => <LastOutcomes job={job} /> },
     {
-        key: 'next', name: 'Next run', width: '164px', card: 'time',
+        key: 'next', name: 'Next run', width: '174px', card: 'time',
         cell: job => <Time at={job.next_run_at} zone={zoneOf(job)} none="" />,
     },
     {
@@ -47,7 +47,7 @@ const columns: Column<JobSummary>[] = [
     { key: 'owner', name: 'Owner', width: '110px', cell: job => job.owner },
     { key: 'team', name: 'Team', width: '110px', cell: job => job.team ?? '' },
     { key: 'priority', name: 'Priority', width: '76px', align: 'end', cell: job => job.priority },
-    { key: 'created', name: 'Created', width: '168px', cell: job => <Time at={job.created_at} /> },
+    { key: 'created', name: 'Created', width: '174px', cell: job => <Time at={job.created_at} /> },
     { key: 'id', name: 'Id', width: '130px', cell: job => <Id id={job.job_id} /> },
 ]
 

@@ -22,7 +22,7 @@ export function Waits({ blockers }: { blockers: Blockers | null }) {
                 {rows.map(([kind, n]) => <li key={kind}>
                     <a class="row spread" href={behind(kind)}>
                         <span>{waitsFor(kind)}</span>
-                        <strong class="number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
+                        <strong class="overview-number number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
                     </a>
                 </li>)}
             </ul>
@@ -47,20 +47,21 @@ export function NextHours() {
         }
     })
     const runs = cells.reduce((sum, cell) => sum + cell.value, 0)
-    const said = data && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
+    const said = data && runs > 0 && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
         exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`
     return (
         <section class="panel">
             <h2>The next hours <span class="soft">{said}</span></h2>
             <OldData problem={problem} at={at} retry={reload} />
-            {data && runs === 0 ? <p class="soft">Nothing is scheduled.</p>
+            {data && runs === 0 ? <p class="soft">
+                No job has a schedule; <code>--cron '0 3 * * *'</code> or <code>--every 15m</code> gives it one.</p>
                 : <Strip cells={cells} label="Scheduled runs by half hours" />}
         </section>
     )
 }
 
 /** The commands that its text ends with are for terminals: here one clicks. */
-const withoutAdvice = (text: string) => text.split(' Look at ')[0]
+const withoutAdvice = (text: string) => text.replace(/[.;] [^.;]*\bbelfry .*$/s, '.')
 
 export function Alerts() {
     const { data, problem, at, reload } = useResource<{ alerts: Alert[] }>('/alerts', { ...OPEN_ALERTS, limit: 5 },

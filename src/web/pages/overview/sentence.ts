@@ -2,11 +2,11 @@
 // Pure.
 import { isMerelyTime, waitsFor } from '../../base/blockers'
 import { count, number } from '../../base/format'
+import type { Failures } from '../common/failures'
 
 export interface Situation {
     running: number
-    failedLastHour: number | null
-    usualPerHour: number | null
+    failed: Failures
     blockers: Record<string, number>
     workers: number
 }
@@ -18,11 +18,10 @@ function realWaits(blockers: Record<string, number>): [string, number][] {
     return Object.entries(blockers).filter(([kind, n]) => n > 0 && !isMerelyTime(kind)).sort((a, b) => b[1] - a[1])
 }
 
-export function isMoreThanUsual(failed: number, usual: number | null): boolean {
-    return failed > 0 && (usual === null ? failed >= 3 : failed > 2 * usual + 2)
+export function isMoreThanUsual({ count: failed, usualPerHour: usual }: Failures): boolean {
+    return !!failed && (usual === null ? failed >= 3 : failed > 2 * usual + 2)
 }
 
-export const FAILED = '/executions?status=failed&status=timeout&finished_after=1h'
 const HELD = '/executions?status=queued&status=blocked'
 
 const lists: Record<string, string> = {
@@ -54,10 +53,10 @@ function waits(blockers: Record<string, number>): Said[] {
 
 export function sentence(now: Situation): Said[] {
     const said: Said[] = []
-    const failed = now.failedLastHour
-    if (failed)
-        said.push({ text: `${count(failed, 'run')} failed in the last hour`, href: FAILED }, { text:
-            (now.usualPerHour === null ? '' : ` (usually ${number(now.usualPerHour)})`) + ', ' })
+    const { failed } = now
+    if (failed.count)
+        said.push({ text: `${count(failed.count, 'run')} failed ${failed.when}`, href: failed.href }, { text:
+            (failed.usualPerHour === null ? '' : ` (usually ${number(failed.usualPerHour)})`) + ', ' })
     said.push(now.running > 0
         ? { text: `${number(now.running)} ${now.running === 1 ? 'is' : 'are'} running`,
             href: '/executions?status=running' }

@@ -117,14 +117,14 @@ export function Table<T>(props: TableProps<T>) {
         <div class={`table-box${props.isOld ? ' is-old' : ''}`}>
             <table class={card ? 'table cards' : 'table'} aria-label={label} onKeyDown={onKeyDown} {...focus}
                 aria-rowcount={hasMore ? -1 : rows.length + 1} aria-busy={loading}>
-                <thead class={card ? 'hidden-text' : ''}>
+                <thead class={card && !picks ? 'hidden-text' : ''}>
                     <tr>
-                        {picks && <th class="table-pick" scope="col">
+                        {picks && <th class="table-pick" scope="col"><label>
                             <input type="checkbox" checked={all} aria-label="Pick all that are shown"
                                 onChange={event => picks.toggle(rows.map(props.id), event.currentTarget.checked)} />
-                        </th>}
+                            {card && 'All that are shown'}</label></th>}
                         {columns.map(column => <th key={column.key} scope="col" style={{ width: column.width }}
-                            class={column.align ? 'align-end' : undefined}>{column.name}</th>)}
+                            class={card ? 'hidden-text' : column.align && 'align-end'}>{column.name}</th>)}
                     </tr>
                 </thead>
                 <tbody ref={body}>

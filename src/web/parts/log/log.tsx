@@ -69,11 +69,11 @@ export function Log({ source, empty, choice }: LogProps) {
         if (live && following && !chosen)
             scroller.toEnd()
     }, [version, live, following])
-    // The lines of the address, once it is known where they are.
+    // The lines of the address, once they have come: what was printed last may be under way still.
     const placed = useRef('')
     useEffect(() => {
         const row = chosen && opened ? store.find(chosen[0]) : null
-        if (row !== null && placed.current !== source.key + address.value.hash) {
+        if (row !== null && (row < total || !live) && placed.current !== source.key + address.value.hash) {
             placed.current = source.key + address.value.hash
             setFollowing(false)
             scroller.show(row)
