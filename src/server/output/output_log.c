@@ -240,6 +240,7 @@ void output_log_tell(struct output_log *t, const struct event *events, size_t co
     for (size_t i = 0; i < count; i++) {
         struct event *event = &news->events[i];
         event->queue = event_names_keep(&t->names, event->queue);
+        event->handler = event_names_keep(&t->names, event->handler);
         event->breaker = event_names_keep(&t->names, event->breaker);
         event->actor = event_names_keep(&t->names, event->actor);
     }
