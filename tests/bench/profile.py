@@ -120,9 +120,7 @@ def trace():
         wrapper.write_text(f"#!/bin/sh\nexec valgrind -q --tool=callgrind "
                            f"--callgrind-out-file={out} {plain} \"$@\"\n")
         wrapper.chmod(0o755)
-        rig.BELFRY = str(wrapper)
-        with rig.Server(data, "--no-worker", "--set", "lease_ms=60s") as server:
-            rig.BELFRY = plain
+        with rig.Server(data, "--no-worker", "--set", "lease_ms=60s", binary=str(wrapper)) as server:
             run_load(server, TRACED_JOBS)
         return inclusive(out)
 
