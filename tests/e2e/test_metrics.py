@@ -180,6 +180,7 @@ def test_the_lives_of_jobs_are_counted():
         assert got["belfry_worker_slots"] == 2 and got["belfry_workers"] == 1
         assert got.get("belfry_http_requests_total", route=API + "/jobs", method="POST", **{"class": "2xx"}) == 6
         assert got["belfry_commit_duration_seconds_count"] == got["belfry_store_commits_total"]
+        assert got.sum_of("belfry_store_round_trips_total") is None  # SQLite is no server
         assert got["belfry_turns_total"] > 0 and got["process_resident_memory_bytes"] > 1 << 20
         assert {"turn", "net", "metrics"} <= got.labels("belfry_thread_cpu_seconds_total", "thread")
         assert not {"job", "job_id", "owner", "execution"} & {label for _, own in got.values for label, _ in own}
@@ -431,6 +432,9 @@ def test_sums_over_three_servers_are_the_truth():
             labels = {"queue": queue} if name.startswith("queue") else {}
             wait_for(lambda: total("belfry_" + name, **labels) == value, f"the sum of {name} to be {value}")
         assert all(scrape(node)["belfry_scheduler_is_leader"] == 1 for node in nodes)
+        before = [scrape(node)["belfry_store_round_trips_total"] for node in nodes]
+        wait_for(lambda: all(scrape(node)["belfry_store_round_trips_total"] > count
+                             for node, count in zip(nodes, before)), "every server to have asked its database")
         assert {scrape(node)["belfry_cluster_servers"] for node in nodes} == {3}
         for node in nodes:
             mine = Worker(node, slots=30, handlers=["h"]) if node is not nodes[0] else first

@@ -222,6 +222,8 @@ enum worker_state {
     M(COMMITS, COUNTER, ONE, NONE, scrape, "store_commits_total", "commits that were tried")       \
     M(SYNCS, COUNTER, ONE, NONE, scrape, "store_syncs_total", "waits for the disk")                \
     M(SYNC_TIME, COUNTER, US, NONE, scrape, "store_sync_seconds_total", "how long these took")     \
+    M(ROUND_TRIPS, COUNTER, ONE, NONE, scrape, "store_round_trips_total",                          \
+      "answers of PostgreSQL that were waited for, by all threads")                                \
     M(OUTPUT_BYTES, COUNTER, ONE, NONE, events, "output_bytes_total",                              \
       "bytes of output of commands that were kept")                                                \
     M(CONNECTIONS, GAUGE, ONE, NONE, scrape, "http_connections", "connections that are open")      \

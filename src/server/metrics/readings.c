@@ -199,6 +199,8 @@ static void read_store(const struct server *s, int64_t *server)
     server[CELL_COMMITS] = (int64_t)cost.commits;
     server[CELL_SYNCS] = (int64_t)cost.syncs;
     server[CELL_SYNC_TIME] = (int64_t)cost.sync_us;
+    bool elsewhere = s->options->store_url != NULL;
+    server[CELL_ROUND_TRIPS] = elsewhere ? (int64_t)cost.round_trips : METRIC_NO_VALUE;
     server[CELL_QUARANTINED] = (int64_t)atomic_load(&s->quarantined);
 }
 
