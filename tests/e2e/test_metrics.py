@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -411,6 +412,37 @@ def test_metrics_are_there_while_the_database_is_not():
             postgres.start()
         got = wait_for_value(own, 0, "belfry_store_unavailable")
         assert got["belfry_store_outages_total"] >= 1
+
+
+# ---- a second opinion
+
+def test_a_slot_that_nothing_was_decided_about_is_found():
+    """None is missing whatever happens to schedules; then one is taken out of the store behind the server's back."""
+    def checked(count):
+        wait_for(lambda: scrape(own)["belfry_schedules_checked_total"] >= count, f"{count} schedules to be checked")
+    with Server("--slots", "2") as own:
+        plain, paused, edited = (submit(own, schedule={"every": "1s"})[0] for _ in range(3))
+        expect(200, own, "POST", f"/jobs/{paused}/pause")
+        wait_for(lambda: len(runs(own, plain)) >= 3, "three runs")
+        expect(200, own, "POST", f"/jobs/{paused}/resume")
+        expect(200, own, "PATCH", "/jobs/" + edited, {"schedule": {"every": "2s"}}, headers={"If-Match": '"1"'})
+        wait_for(lambda: len(runs(own, plain)) >= 6, "six runs")
+        checked(6)
+        assert scrape(own)["belfry_slots_without_outcome"] == 0
+        own.stop()
+        database = sqlite3.connect(own.data / "belfry.db")
+        with database:
+            lost = database.execute("SELECT id FROM history WHERE job_id = (SELECT job_id FROM history ORDER BY id LIMIT 1) "
+                                    "ORDER BY id LIMIT 1 OFFSET 2").fetchone()
+            assert database.execute("DELETE FROM history WHERE id = ?", lost).rowcount == 1
+        database.close()
+        own.start()
+        wait_for_value(own, 1, "belfry_slots_without_outcome")
+        assert "slots of a schedule have no record" in own.log_path.read_text()
+
+
+def runs(server, job):
+    return expect(200, server, "GET", f"/jobs/{job}/executions?status=completed")["executions"]
 
 
 # ---- many servers

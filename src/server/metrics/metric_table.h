@@ -97,7 +97,7 @@ enum worker_state {
  *
  * turn: the thread of turns, after the commit. events: the thread of the output log, which is told
  * of each event after its commit. second: the numbers that the turn gives once a second. net: the
- * threads of connections. scrape: read when it is asked for. */
+ * threads of connections. query: looked for in the store. scrape: read when it is asked for. */
 
 /* Gauges come last. */
 #define QUEUE_METRICS(M)                                                                           \
@@ -191,6 +191,10 @@ enum worker_state {
       "executions that have yet to run, for whatever they wait")                                   \
     M(OVERDUE, GAUGE, ONE, NONE, second, "schedules_overdue",                                      \
       "executions whose time has come more than a second ago, and that no turn has looked at")     \
+    M(MISSED, GAUGE, ONE, NONE, query, "slots_without_outcome",                                    \
+      "slots of the last day that have no record: there should be none")                           \
+    M(CHECKED, COUNTER, ONE, NONE, query, "schedules_checked_total",                               \
+      "schedules that were compared with their records for that")                                  \
     M(IN_MEMORY, GAUGE, ONE, NONE, second, "executions_in_memory",                                 \
       "unfinished executions that are due soon")                                                   \
     M(QUARANTINED, GAUGE, ONE, NONE, scrape, "executions_quarantined",                             \

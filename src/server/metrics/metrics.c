@@ -410,6 +410,18 @@ void metrics_forward(struct metrics *m, size_t net)
     cell_add(&m->net[net]->forwarded, 1);
 }
 
+/* ---- schedules */
+
+void metrics_checked(struct metrics *m, size_t schedules)
+{
+    cell_add(&m->server[CELL_CHECKED], (int64_t)schedules);
+}
+
+void metrics_missed_slots(struct metrics *m, uint64_t count)
+{
+    cell_set(&m->server[CELL_MISSED], (int64_t)count);
+}
+
 /* ---- scrapes */
 
 static bool add_route(struct metrics *m, size_t route, int64_t *sum)

@@ -56,6 +56,11 @@ void metrics_answer(struct metrics *m, const struct answered *answered);
 void metrics_stream(struct metrics *m, size_t net, int by); /* one more, or one less */
 void metrics_forward(struct metrics *m, size_t net);
 
+/* ---- by a thread of queries, one at a time (slot_watch.h) */
+
+void metrics_checked(struct metrics *m, size_t schedules);
+void metrics_missed_slots(struct metrics *m, uint64_t count);
+
 /* ---- by the thread of scrapes */
 
 /* All numbers that are counted. */

@@ -5,6 +5,7 @@
 #include "server/call/route_table.h"
 #include "server/metrics/exposition.h"
 #include "server/metrics/readings.h"
+#include "server/metrics/slot_watch.h"
 #include "wire/zip/gzip.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct scraper {
     struct server *server;
     struct mailbox *box;
     struct thread *thread;
+    struct slot_watch *audit; /* owned */
 };
 
 /* A scrape, in one of the formats; printed when the first one asks for it. */
@@ -105,9 +107,10 @@ static void serve(void *arg)
     struct scraper *s = arg;
     struct list calls;
     list_init(&calls);
-    while (mailbox_wait(s->box, MAILBOX_FOREVER) == RC_OK) {
+    while (mailbox_wait(s->box, slot_watch_next_us(s->audit)) != RC_SHUTDOWN) {
         mailbox_take_all(s->box, &calls);
         serve_all(s, &calls);
+        slot_watch_look(s->audit);
     }
 }
 
@@ -115,6 +118,7 @@ enum rc scraper_start(struct server *server, struct scraper **ret_scraper, struc
 {
     struct scraper *s = MEM_NEW(struct scraper);
     s->server = server;
+    s->audit = slot_watch_new(server);
     s->box = mailbox_new(server->options->mailbox_max);
     enum rc rc = thread_start("metrics", serve, s, &s->thread, err);
     if (rc == RC_OK)
@@ -143,6 +147,7 @@ void scraper_free(struct scraper *s)
     if (s == NULL)
         return;
     mailbox_free(s->box);
+    slot_watch_free(s->audit);
     free(s);
 }
 
