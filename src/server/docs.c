@@ -3,6 +3,7 @@
 #include "job/state.h"
 #include "server/call/route_table.h"
 #include "server/config/settings.h"
+#include "server/metrics/metric_table.h"
 #include "wire/json/problem.h"
 
 #include <stdio.h>
@@ -11,9 +12,9 @@
 enum { TABLE_BYTES_MAX = 1 << 20 };
 
 static const struct docs_table tables[] = {
-    {"fields", job_fields_print},  {"problems", problem_kinds_print},
-    {"routes", route_table_print}, {"settings", settings_table_print},
-    {"states", exec_states_print},
+    {"fields", job_fields_print},       {"metrics", metric_table_print},
+    {"problems", problem_kinds_print},  {"routes", route_table_print},
+    {"settings", settings_table_print}, {"states", exec_states_print},
 };
 
 static const struct docs_table *find(const struct docs_table *in, size_t len, const char *name)

@@ -13,6 +13,7 @@
 #include "server/call/context.h"
 #include "server/call/net.h"
 #include "server/call/queries.h"
+#include "server/call/route_table.h"
 #include "server/call/worker_versions.h"
 #include "server/cluster/incidents.h"
 #include "server/cluster/membership.h"
@@ -20,6 +21,8 @@
 #include "server/config/data_dir.h"
 #include "server/config/settings.h"
 #include "server/local_worker.h"
+#include "server/metrics/metrics.h"
+#include "server/metrics/scrape.h"
 #include "server/output/output_log.h"
 #include "server/turn/decider.h"
 
@@ -70,19 +73,29 @@ static bool is_loopback(const char *host)
     return strcmp(host, "localhost") == 0;
 }
 
-static enum rc check_listen(const struct server_options *options, struct err *err)
+static enum rc check_address(const struct server_options *options, const char *host,
+                             const char *address, struct err *err)
 {
-    if (is_loopback(options->listen_host))
+    if (is_loopback(host))
         return RC_OK;
     if (!options->allow_plaintext_remote)
         return err_set(err, RC_DENIED,
                        "refusing to listen on %s: keys would travel unencrypted. Listen on "
                        "127.0.0.1, or give --allow-plaintext-remote if the network is trusted",
-                       options->listen_host);
+                       host);
     log_warn(
         "the server listens beyond this machine without encryption; put a TLS proxy in front of it",
-        "address", options->listen, NULL);
+        "address", address, NULL);
     return RC_OK;
+}
+
+/* Where metrics need no key, none travels. */
+static enum rc check_listen(const struct server_options *o, struct err *err)
+{
+    TRY(check_address(o, o->listen_host, o->listen, err));
+    if (o->metrics_host == NULL || o->metrics_open)
+        return RC_OK;
+    return check_address(o, o->metrics_host, o->metrics_listen, err);
 }
 
 /* A connection is a descriptor, and most users may have 1024 unless they ask for what they may. */
@@ -259,6 +272,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(make_dir(p->options.data_dir, err));
     TRY(data_dir_lock(p->options.data_dir, &p->texts, &p->dir, err));
     s->incidents = incidents_new();
+    s->metrics = metrics_new(p->options.metrics_series_max, p->options.net_threads, route_count);
     s->worker_versions = worker_versions_new();
     TRY(open_store(&p->options, &s->store, err));
     TRY(join(p, err));
@@ -273,6 +287,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
     TRY(alert_sender_start(s, &s->alert_sender, err));
+    TRY(scraper_start(s, &s->scraper, err));
     TRY(start_nets(p, err));
     serve_members(p);
     return RC_OK;
@@ -365,6 +380,7 @@ static void stop(struct process *p)
         membership_stop(s->membership); /* nothing is decided here any more */
     if (s->queries != NULL)
         queries_stop(s->queries);
+    scraper_stop(s->scraper);
     if (s->tail != NULL)
         output_log_stop(s->tail);
     for (size_t i = 0; i < nets; i++)
@@ -381,6 +397,8 @@ static void stop(struct process *p)
     zones_free(s->zones);
     kept_free(s->forecasts);
     incidents_free(s->incidents);
+    scraper_free(s->scraper);
+    metrics_free(s->metrics);
     worker_versions_free(s->worker_versions);
     http_quota_free(s->quota);
     codes_free(s->codes);

@@ -782,6 +782,8 @@ def test_answers_of_the_server_itself_are_as_documented():
     checked(204, "DELETE", API + "/sessions", key=None, headers=own_page)
     for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
         checked(200, "GET", path, key=None)
+    for kind in ("text/plain", "application/openmetrics-text"):
+        assert "belfry_jobs_submitted_total" in checked(200, "GET", "/metrics", headers={"Accept": kind})
 
 
 def test_refusals_are_as_documented_everywhere():

@@ -86,9 +86,26 @@ void exec_note(struct engine *e, struct exec *x, struct str event, struct str ac
                                  .reason = reason});
 }
 
+/* Of an attempt whose worker says that it is over; -1: this is no such event. */
+static int64_t took_ms(const struct engine *e, const struct exec *x, enum exec_event event)
+{
+    bool ends = event == EV_SUCCEED || event == EV_RETRY || event == EV_EXHAUST ||
+                event == EV_EXPIRE || event == EV_STOPPED;
+    return ends && x->v.started_ms > 0 ? later_ms(e->now_ms - x->v.started_ms, 0) : -1;
+}
+
+/* Of an attempt that is over. The commit may forget it with the last job that has it. */
+static struct str handler_of(struct engine *e, const struct exec *x, enum exec_event event,
+                             int64_t attempt_ms)
+{
+    bool over = attempt_ms >= 0 || event == EV_LOST;
+    return over ? arena_str(e->turn.arena, x->job->v.def->rules.track->lane->handler) : STR("");
+}
+
 static void record(struct engine *e, struct exec *x, enum exec_event event, struct str actor,
                    struct str reason, uint64_t log_seq)
 {
+    int64_t attempt_ms = took_ms(e, x, event);
     add_step(e, touch_exec(e, x),
              (struct trail_step){.event = exec_event_name(event),
                                  .state = exec_state_name(x->v.state),
@@ -102,8 +119,11 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .log_seq = log_seq,
         .event = event,
         .waited_ms = event == EV_LEASE && x->v.ready_ms > 0 ? e->now_ms - x->v.ready_ms : 0,
+        .lag_ms = event == EV_LEASE ? start_lag_ms(e, x) : -1,
+        .took_ms = attempt_ms,
         .state = x->v.state,
         .queue = x->job->v.def->rules.queue->name,
+        .handler = handler_of(e, x, event, attempt_ms),
     };
 }
 

@@ -28,6 +28,15 @@ static int64_t promised_ms(const struct exec *x)
     return x->v.slot_ms + (schedule != NULL ? schedule->stagger_ms : 0) + x->v.shift_ms;
 }
 
+int64_t start_lag_ms(const struct engine *e, const struct exec *x)
+{
+    bool first = x->v.attempts == 1 && x->v.lost == 0 && x->v.returned == 0 && x->retry_of == 0;
+    int64_t lag_ms = e->now_ms - promised_ms(x);
+    if (!first)
+        return -1;
+    return lag_ms > 0 ? lag_ms : 0;
+}
+
 static bool has_yet_to_start(const struct exec *x)
 {
     return (x->v.state == EXEC_SCHEDULED || x->v.state == EXEC_QUEUED ||

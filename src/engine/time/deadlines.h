@@ -9,6 +9,9 @@ struct exec;
 
 enum { NO_DEADLINE_MS = -1 };
 
+/* Of an execution that was just given to a worker: how long after it should have run; -1: it had
+ * started before. */
+int64_t start_lag_ms(const struct engine *e, const struct exec *x);
 /* The next moment by which the execution should have started, or else is late or expires. */
 int64_t deadline_ms(const struct exec *x);
 /* When the execution expires unless it has started; NO_DEADLINE_MS: never. */

@@ -366,5 +366,8 @@ struct event {
     uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
+    struct str handler;    /* an attempt ended: of its job; empty: a command */
     int64_t waited_ms;     /* EV_LEASE: since it was ready */
+    int64_t lag_ms;        /* EV_LEASE: since it should have run; -1: it had a lease before */
+    int64_t took_ms;       /* since the start of the attempt that ended; -1: none did */
 };

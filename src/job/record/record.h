@@ -474,4 +474,5 @@ struct store_cost {
     uint64_t commits; /* tried; a turn that changes nothing is none */
     uint64_t syncs;   /* calls that waited for the disk, for commits and for what follows them */
     uint64_t sync_us; /* how long they waited */
+    uint64_t round_trips; /* answers of a database elsewhere that were waited for, by all */
 };

@@ -1,6 +1,7 @@
 #include "server/call/route_table.h"
 #include "job/later.h"
 #include "server/api/api.h"
+#include "server/metrics/scrape.h"
 #include "server/output/log_calls.h"
 #include "server/system/system.h"
 
@@ -153,6 +154,8 @@ const struct route route_table[] = {
     PLAIN(  "/readyz",                      ANYONE, NONE,               api_readyz),
     PLAIN(  "/version",                     ANYONE, NONE,               api_version),
     PLAIN(  "/openapi.json",                ANYONE, NONE,               api_openapi),
+    PLAIN(  "/metrics",                     ADMIN,  NONE,               api_metrics,
+            .is_open = metrics_are_open),
 };
 /* clang-format on */
 const size_t route_count = COUNT_OF(route_table);

@@ -12,6 +12,8 @@
 struct board;
 struct incidents;
 struct decider;
+struct metrics;
+struct scraper;
 struct kept;
 struct alert_sender;
 struct membership;
@@ -29,6 +31,8 @@ struct server {
     struct wrong_keys *wrong_keys;           /* owned: that were tried lately */
     struct membership *membership;           /* among other servers; NULL: there can be none */
     struct incidents *incidents;             /* takeovers and outages of this server */
+    struct metrics *metrics;                 /* what happens, counted … */
+    struct scraper *scraper;                 /* … and told */
     struct decider *decider;                 /* runs turns */
     struct board *board;                     /* numbers of this server, for all who read them */
     struct board *waits;                     /* the same of how many wait for what */

@@ -4,8 +4,10 @@
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "server/call/browser.h"
+#include "server/call/route_table.h"
 #include "server/call/routes.h"
 #include "server/cluster/peers.h"
+#include "server/metrics/metrics.h"
 #include "wire/http/sse.h"
 
 #include <assert.h>
@@ -23,7 +25,10 @@ struct net {
     uv_loop_t loop;
     struct mailbox *box;
     struct thread *thread;
+    size_t number;
     struct http_server *http;
+    struct http_server *metrics; /* of metrics_listen; NULL: another thread has it, or none */
+    unsigned open_servers;
     struct peers *peers; /* owned */
     struct list streams;
     uv_timer_t stream_timer;
@@ -61,6 +66,11 @@ void net_send(struct net *net, struct parcel *parcel)
     enum rc rc = mailbox_send_always(net->box, &parcel->mail);
     assert(rc == RC_OK); /* nets are the last to stop */
     (void)rc;
+}
+
+size_t net_number(const struct net *net)
+{
+    return net->number;
 }
 
 struct peers *net_peers(struct net *net)
@@ -109,6 +119,7 @@ void net_stream_open(struct request *r, const char *content_type, atomic_size_t 
     if (list_empty(&net->streams))
         uv_timer_start(&net->stream_timer, on_stream_tick, STREAM_TICK_MS, STREAM_TICK_MS);
     list_push_back(&net->streams, &s->node);
+    metrics_stream(net->server->metrics, net->number, 1);
     http_stream_open(r->http, content_type);
     r->http->on_gone = stream_gone;
     if (r->http->gone)
@@ -124,6 +135,7 @@ void net_stream_close(struct request *r, bool broken)
 {
     struct net *net = r->net;
     list_remove(&r->stream->node);
+    metrics_stream(net->server->metrics, net->number, -1);
     if (list_empty(&net->streams))
         uv_timer_stop(&net->stream_timer);
     if (broken)
@@ -150,6 +162,7 @@ static struct request *request_new(struct net *net, struct http_request *http)
     r->server = net->server;
     r->net = net;
     r->list.total = -1;
+    http->begun_us = clock_mono_us();
     new_id(net->server, r->request_id);
     http->user = r;
     return r;
@@ -165,6 +178,40 @@ static void on_request(void *arg, struct http_request *http)
 static bool on_head(void *arg, struct http_request *http)
 {
     return routes_admit(request_new(arg, http), true);
+}
+
+/* The address of metrics has no other path. */
+static bool admit_scrape(struct request *r, bool body_follows)
+{
+    if (str_eq(r->http->path, STR("/metrics")))
+        return routes_admit(r, body_follows);
+    request_problem(r, 404, "there is only /metrics at this address");
+    return false;
+}
+
+static void on_scrape(void *arg, struct http_request *http)
+{
+    if (http->user != NULL || admit_scrape(request_new(arg, http), false))
+        routes_serve(http->user);
+}
+
+static bool on_scrape_head(void *arg, struct http_request *http)
+{
+    return admit_scrape(request_new(arg, http), true);
+}
+
+static void on_answer(void *arg, const struct http_request *http, int status)
+{
+    const struct net *net = arg;
+    const struct request *r = http->user;
+    const struct route *route = r == NULL ? NULL : r->route;
+    metrics_answer(net->server->metrics,
+                   &(struct answered){
+                       .net = net->number,
+                       .route = route == NULL ? route_count : (size_t)(route - route_table),
+                       .status = status,
+                       .took_us = r == NULL ? -1 : clock_mono_us() - http->begun_us,
+                   });
 }
 
 static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
@@ -211,20 +258,34 @@ static struct http_limits limits_of(struct server *server)
 static void on_closed(void *arg)
 {
     struct net *net = arg;
+    if (--net->open_servers > 0)
+        return;
     uv_close((uv_handle_t *)&net->stream_timer, NULL);
     uv_stop(&net->loop);
 }
 
 static void deliver_drain(struct parcel *parcel)
 {
-    http_server_drain(CONTAINER_OF(parcel, struct net, drain)->http);
+    struct net *net = CONTAINER_OF(parcel, struct net, drain);
+    http_server_drain(net->http);
+    if (net->metrics != NULL)
+        http_server_drain(net->metrics);
+}
+
+static void close_servers(struct net *net)
+{
+    struct http_server *metrics = net->metrics;
+    net->open_servers = 1 + (metrics != NULL);
+    http_server_close(net->http, on_closed, net);
+    if (metrics != NULL)
+        http_server_close(metrics, on_closed, net);
 }
 
 static void deliver_stop(struct parcel *parcel)
 {
     struct net *net = CONTAINER_OF(parcel, struct net, stop);
     peers_close(net->peers);
-    http_server_close(net->http, on_closed, net);
+    close_servers(net);
 }
 
 static void run(void *arg)
@@ -244,11 +305,36 @@ static void net_free(struct net *net)
     free(net);
 }
 
+/* By the first thread: scrapes are few, and printed elsewhere. */
+static enum rc listen_for_scrapes(struct net *net, const struct http_limits *limits,
+                                  struct err *err)
+{
+    const struct server_options *o = net->server->options;
+    uint16_t port = o->metrics_port;
+    if (net->number > 0 || o->metrics_host == NULL)
+        return RC_OK;
+    net->metrics = http_server_new(&net->loop, limits, on_scrape, on_refusal, net);
+    http_server_set_gate(net->metrics, on_scrape_head);
+    http_server_set_witness(net->metrics, on_answer);
+    TRY(http_server_listen(net->metrics, str_c(o->metrics_host), port, false, &port, err));
+    log_info("metrics", "address", o->metrics_listen, "port", LOG_NUMBER(port), NULL);
+    return RC_OK;
+}
+
+static enum rc listen_all(struct net *net, const struct http_limits *limits, uint16_t *port,
+                          struct err *err)
+{
+    TRY(http_server_listen(net->http, str_c(net->server->options->listen_host), *port, true, port,
+                           err));
+    return listen_for_scrapes(net, limits, err);
+}
+
 enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err)
 {
     struct net *net = MEM_NEW(struct net);
     struct http_limits limits = limits_of(server);
     net->server = server;
+    net->number = atomic_load(&server->net_count);
     list_init(&net->streams);
     uv_loop_init(&net->loop);
     uv_timer_init(&net->loop, &net->stream_timer);
@@ -257,13 +343,13 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
     net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);
     http_server_set_gate(net->http, on_head);
-    enum rc rc =
-        http_server_listen(net->http, str_c(server->options->listen_host), *port, true, port, err);
+    http_server_set_witness(net->http, on_answer);
+    enum rc rc = listen_all(net, &limits, port, err);
     if (rc == RC_OK)
         rc = thread_start("net", run, net, &net->thread, err);
     if (rc != RC_OK) {
         peers_close(net->peers);
-        http_server_close(net->http, on_closed, net);
+        close_servers(net);
         run(net);
         net_free(net);
         return rc;

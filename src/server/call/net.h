@@ -7,6 +7,8 @@
 enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err);
 /* From any thread: parcel->deliver is called on the net's own. Never refused. */
 void net_send(struct net *net, struct parcel *parcel);
+/* Which of the threads it is, from 0 on. */
+size_t net_number(const struct net *net);
 /* Its calls to other servers; on its own thread. */
 struct peers *net_peers(struct net *net);
 /* From any thread: takes no new connections, closes idle ones. */

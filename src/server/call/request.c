@@ -7,6 +7,7 @@
 #include "server/call/route_table.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
+#include "server/metrics/scrape.h"
 #include "server/turn/decider.h"
 
 #include <stdarg.h>
@@ -183,6 +184,12 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
     r->home = take_result;
     r->done = done;
     fail_unless_sent(r, send(r->server->tail, r));
+}
+
+void request_to_scraper(struct request *r, request_step *done)
+{
+    r->home = done;
+    fail_unless_sent(r, scraper_send(r->server->scraper, r));
 }
 
 /* ---- answering */

@@ -159,6 +159,8 @@ void request_to_query_first(struct request *r, request_look *look, request_step 
 void request_to_store(struct request *r, request_keep *keep, request_step *done);
 /* To the output log, by one of the functions in output_log.h. */
 void request_to_output_log(struct request *r, request_send *send, request_step *done);
+/* To the thread of scrapes, which prints the metrics into r->body. */
+void request_to_scraper(struct request *r, request_step *done);
 /* Home again, from any thread. */
 void request_send_home(struct request *r);
 

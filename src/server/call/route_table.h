@@ -15,6 +15,7 @@ struct route {
     struct str path; /* {} stands for one part: request.id, and for the second request.sub_id */
     enum command_kind command; /* 0: none; it is answered from the store, or from what each has */
     request_step *handle;
+    bool (*is_open)(const struct server_options *o); /* no key is needed; NULL: as roles say */
     const char *type; /* of the answer, to be held against Accept; NULL: JSON */
     /* In place of what is true of the command; 0: the same. */
     enum command_place place;

@@ -100,7 +100,8 @@ static bool may_call(struct request *r, const struct route *route)
 {
     static const struct principal nobody = {.actor = STR_INIT("anyone"), .role = ROLE_ANYONE};
     find_caller(r);
-    if ((route->roles & ROLE_ANYONE) != 0) {
+    bool open = route->is_open != NULL && route->is_open(r->server->options);
+    if (open || (route->roles & ROLE_ANYONE) != 0) {
         if (r->who == NULL)
             r->who = &nobody;
         return true;

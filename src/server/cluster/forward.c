@@ -8,6 +8,7 @@
 #include "server/call/routes.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
+#include "server/metrics/metrics.h"
 #include "wire/http/http_text.h"
 #include "wire/http/sse.h"
 
@@ -302,6 +303,7 @@ static void send_to(struct request *r, struct str address)
     enum rc rc;
     call.ret_unsent = &f->unsent;
     f->sent = true;
+    metrics_forward(r->server->metrics, net_number(r->net));
     if (is_stream(r)) {
         call.timeout_ms = 0;
         call.idle_ms = STREAM_IDLE_MS;

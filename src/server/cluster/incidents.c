@@ -4,12 +4,14 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Two rings: `count` have been there since the start, the newest INCIDENTS_KEPT still are. */
 struct incidents {
     pthread_mutex_t lock;
     size_t takeover_count;
     size_t outage_count;
+    uint64_t takeovers_by_why[TAKEOVER_WHYS];
     struct takeover takeovers[INCIDENTS_KEPT];
     struct store_outage outages[INCIDENTS_KEPT];
 };
@@ -44,6 +46,7 @@ void incidents_note_takeover(struct incidents *in, const struct takeover *takeov
 {
     pthread_mutex_lock(&in->lock);
     in->takeovers[in->takeover_count++ % INCIDENTS_KEPT] = *takeover;
+    in->takeovers_by_why[takeover->why]++;
     pthread_mutex_unlock(&in->lock);
 }
 
@@ -75,6 +78,15 @@ void incidents_end_outage(struct incidents *in, int64_t now_ms)
     if (goes_on(newest))
         newest->until_ms = now_ms > newest->from_ms ? now_ms : newest->from_ms;
     pthread_mutex_unlock(&in->lock);
+}
+
+struct outage_count incidents_count(struct incidents *in, uint64_t ret_takeovers[TAKEOVER_WHYS])
+{
+    pthread_mutex_lock(&in->lock);
+    struct outage_count count = {in->outage_count, goes_on(newest_outage(in))};
+    memcpy(ret_takeovers, in->takeovers_by_why, sizeof in->takeovers_by_why);
+    pthread_mutex_unlock(&in->lock);
+    return count;
 }
 
 static size_t kept(size_t count)

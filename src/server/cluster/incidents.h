@@ -49,6 +49,12 @@ void incidents_begin_outage(struct incidents *in, int64_t now_ms, const struct e
 /* Harmless without one. */
 void incidents_end_outage(struct incidents *in, int64_t now_ms);
 
+/* Since the start of this server. */
+struct outage_count {
+    uint64_t begun;
+    bool goes_on; /* the newest of them does */
+};
+struct outage_count incidents_count(struct incidents *in, uint64_t ret_takeovers[TAKEOVER_WHYS]);
 /* Copies, newest first; says how many. */
 size_t incidents_takeovers(struct incidents *in, struct arena *arena, struct takeover **ret_list);
 size_t incidents_outages(struct incidents *in, struct arena *arena, struct store_outage **ret_list);

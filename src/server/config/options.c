@@ -17,6 +17,7 @@ struct server_args {
     const char *data;
     const char *store;
     const char *listen;
+    const char *metrics_listen;
     const char *node;
     const char *advertise;
     bool no_worker;
@@ -36,6 +37,8 @@ static const struct opt table[] = {
     {"store", 0, OPT_TEXT, "sqlite:DIR|URL", AT(store),
      "the database (the data directory); postgres://… for many"},
     {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
+    {"metrics-listen", 0, OPT_TEXT, "HOST:PORT", AT(metrics_listen),
+     "another address, which has /metrics alone (none)"},
     {"node", 0, OPT_TEXT, "NAME", AT(node), "its name in a cluster (host name and port)"},
     {"advertise", 0, OPT_TEXT, "URL", AT(advertise),
      "where other servers reach it (where it listens)"},
@@ -120,22 +123,52 @@ static enum rc apply_config(struct server_options *options, const char *path, st
 }
 
 /* "127.0.0.1:7420" or "[::1]:7420" into its two halves. */
-static enum rc split_listen(struct server_options *o, struct arena *arena, struct err *err)
+static enum rc split_address(const char *name, const char *address, struct arena *arena,
+                             const char **ret_host, uint16_t *ret_port, struct err *err)
 {
-    const char *colon = strrchr(o->listen, ':');
+    const char *colon = strrchr(address, ':');
     uint64_t port;
-    struct str host = colon == NULL ? STR("") : str_of(o->listen, (size_t)(colon - o->listen));
+    struct str host = colon == NULL ? STR("") : str_of(address, (size_t)(colon - address));
     bool bracketed = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
     if (bracketed)
         host = str_of(host.ptr + 1, host.len - 2);
     /* More colons without brackets: an IPv6 address, of which nobody knows where it ends. */
     if (host.len == 0 || (!bracketed && (str_index(host, ':') < host.len || host.ptr[0] == '[')) ||
         !str_to_u64(str_c(colon + 1), &port) || port > UINT16_MAX)
-        return err_set(err, RC_INVALID, "listen must be HOST:PORT or [IPV6]:PORT, not '%s'",
-                       o->listen);
-    o->listen_host = arena_zstr(arena, host);
-    o->listen_port = (uint16_t)port;
+        return err_set(err, RC_INVALID, "%s must be HOST:PORT or [IPV6]:PORT, not '%s'", name,
+                       address);
+    *ret_host = arena_zstr(arena, host);
+    *ret_port = (uint16_t)port;
     return RC_OK;
+}
+
+static enum rc split_listen(struct server_options *o, struct arena *arena, struct err *err)
+{
+    TRY(split_address("listen", o->listen, arena, &o->listen_host, &o->listen_port, err));
+    if (o->metrics_listen[0] == '\0')
+        return RC_OK;
+    return split_address("metrics_listen", o->metrics_listen, arena, &o->metrics_host,
+                         &o->metrics_port, err);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static enum rc check_prefix(const struct server_options *o, struct err *err)
+{
+    enum { PREFIX_BYTES_MAX = 64 };
+    struct str prefix = str_c(o->metrics_prefix);
+    bool good = prefix.len <= PREFIX_BYTES_MAX;
+    for (size_t i = 0; i < prefix.len; i++)
+        good = good && (is_letter(prefix.ptr[i]) ||
+                        (i > 0 && prefix.ptr[i] >= '0' && prefix.ptr[i] <= '9'));
+    return good ? RC_OK
+                : err_set(err, RC_INVALID,
+                          "metrics_prefix must be at most %d letters, digits and _, and begin "
+                          "with no digit",
+                          PREFIX_BYTES_MAX);
 }
 
 static enum rc find_store(struct server_options *o, struct err *err)
@@ -274,6 +307,7 @@ static void tell_engine(struct server_options *o)
 static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
 {
     TRY(split_listen(options, arena, err));
+    TRY(check_prefix(options, err));
     TRY(check_limits(options, err));
     raise_buffered(options);
     TRY(check_node(options, err));

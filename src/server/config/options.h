@@ -33,6 +33,12 @@ struct server_options {
     uint64_t partitions; /* of a store that is made now; a store that exists has its own number */
     uint64_t forward_wait_ms; /* for another server's answer */
 
+    /* Metrics. */
+    const char *metrics_listen;  /* "HOST:PORT" of their own; "": where the API is, alone */
+    const char *metrics_prefix;  /* before their names */
+    uint64_t metrics_series_max; /* lines of a scrape */
+    bool metrics_open;           /* no key is needed */
+
     /* How it behaves. */
     bool no_worker;              /* start no worker inside the server */
     bool allow_plaintext_remote; /* listen beyond this machine although keys travel unencrypted */
@@ -91,6 +97,8 @@ struct server_options {
     const char *store_url;   /* of PostgreSQL: it may hold a password, so nobody prints it */
     const char *listen_host; /* without brackets */
     uint16_t listen_port;
+    const char *metrics_host; /* NULL: metrics have no address of their own */
+    uint16_t metrics_port;
 
     server_pages *pages; /* handed over by the program; NULL: there are none */
 };

@@ -63,6 +63,12 @@ const struct setting settings_all[] = {
     NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core", OWN),
     NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages", OWN),
 
+    TEXT("metrics_listen", metrics_listen, "",
+        "another HOST:PORT that has /metrics alone; empty: none", OWN),
+    TEXT("metrics_prefix", metrics_prefix, "belfry", "begins the names of metrics; may be empty"),
+    NUMBER(metrics_series_max, "10000", 1000, 1000000, "most lines of one scrape of /metrics"),
+    SWITCH(metrics_open, "/metrics needs no key"),
+
     BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),

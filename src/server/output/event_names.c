@@ -10,6 +10,12 @@ struct str event_names_keep(struct event_names *n, struct str name)
         return STR("");
     if (str_eq(name, n->last))
         return n->last;
+    if (str_eq(name, n->last_but_one)) {
+        struct str other = n->last;
+        n->last = n->last_but_one;
+        n->last_but_one = other;
+        return n->last;
+    }
     struct str *kept = strmap_get(&n->now, name);
     if (kept == NULL) {
         kept = mem_new(sizeof *kept + name.len);
@@ -17,6 +23,7 @@ struct str event_names_keep(struct event_names *n, struct str name)
         *kept = str_of((char *)(kept + 1), name.len);
         strmap_put(&n->now, *kept, kept);
     }
+    n->last_but_one = n->last;
     n->last = *kept;
     return *kept;
 }

@@ -10,8 +10,9 @@
 struct event_names { /* zeroed: empty */
     struct strmap now;
     struct strmap before;
-    struct str last; /* of `now`: most events are about the queue of the one before */
-    size_t told;     /* events since this generation began */
+    struct str last;         /* of `now`: most events are about the queue of the one before, … */
+    struct str last_but_one; /* … and the handler of one before that */
+    size_t told;             /* events since this generation began */
 };
 
 /* The same text, good until the second call of event_names_turn from now. */

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "server/metrics/metrics.h"
 #include "server/output/checkpoints.h"
 #include "server/output/followers.h"
 #include "server/output/log_reader.h"
@@ -81,8 +82,12 @@ static void keep_all(struct output_log *t)
     else if (rc == RC_OK && t->losing)
         log_info("output can be written to the log store again", NULL);
     t->losing = rc != RC_OK;
-    for (size_t i = 0; rc == RC_OK && i < all.len; i++)
+    size_t bytes = 0;
+    for (size_t i = 0; rc == RC_OK && i < all.len; i++) {
+        bytes += all.items[i].bytes.len;
         followers_output(t, all.items[i].exec_id);
+    }
+    metrics_output(t->server->metrics, bytes);
     for (struct list_node *node; (node = list_pop_front(&t->keeping)) != NULL;) {
         struct request *r = CONTAINER_OF(node, struct request, parcel.mail.node);
         r->rc = rc;
@@ -177,8 +182,12 @@ static void serve(void *arg)
 static void deliver_news(struct parcel *parcel)
 {
     struct news *news = CONTAINER_OF(parcel, struct news, parcel);
-    for (size_t i = 0; i < news->count; i++)
+    struct metrics *metrics = news->tail->server->metrics;
+    int64_t now_ms = clock_boot_ms();
+    for (size_t i = 0; i < news->count; i++) {
+        metrics_event(metrics, &news->events[i], now_ms);
         followers_event(news->tail, &news->events[i]);
+    }
     free(news);
 }
 
@@ -202,6 +211,34 @@ void output_log_moved(struct output_log *t, struct partition_set owned)
     *move = (struct move){.parcel.deliver = deliver_move, .tail = t, .owned = owned};
     if (mailbox_send_always(t->box, &move->parcel.mail) != RC_OK)
         free(move);
+}
+
+/* ---- numbers of the engine */
+
+static void deliver_gauges(struct parcel *parcel)
+{
+    struct gauges_news *news = CONTAINER_OF(parcel, struct gauges_news, parcel);
+    metrics_gauges(news->tail->server->metrics, &news->gauges, clock_boot_ms());
+    gauges_news_free(news);
+}
+
+struct gauges_news *gauges_news_new(void)
+{
+    return MEM_NEW(struct gauges_news);
+}
+
+void gauges_news_free(struct gauges_news *news)
+{
+    arena_free(&news->arena);
+    free(news);
+}
+
+void output_log_gauges(struct output_log *t, struct gauges_news *take_news)
+{
+    take_news->parcel.deliver = deliver_gauges;
+    take_news->tail = t;
+    if (mailbox_send_always(t->box, &take_news->parcel.mail) != RC_OK)
+        gauges_news_free(take_news);
 }
 
 struct old_names {
@@ -240,6 +277,7 @@ void output_log_tell(struct output_log *t, const struct event *events, size_t co
     for (size_t i = 0; i < count; i++) {
         struct event *event = &news->events[i];
         event->queue = event_names_keep(&t->names, event->queue);
+        event->handler = event_names_keep(&t->names, event->handler);
         event->breaker = event_names_keep(&t->names, event->breaker);
         event->actor = event_names_keep(&t->names, event->actor);
     }

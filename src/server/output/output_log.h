@@ -6,6 +6,7 @@
  * next page when its reader has taken most of the last one. The database (or the ring) is the
  * buffer, so a reader that never reads costs a few hundred bytes, whatever is printed meanwhile. */
 #pragma once
+#include "engine/explain/gauges.h"
 #include "server/call/request.h"
 #include "server/output/fence.h"
 #include "server/output/log_lines.h"
@@ -83,6 +84,16 @@ struct checkpoint_call {
     struct checkpoint checkpoint; /* CHECKPOINT_PUT: its bytes; else the answer, in r's arena */
 };
 
+/* The numbers of the engine at one moment; the arena has their texts. */
+struct gauges_news {
+    struct parcel parcel;
+    struct output_log *tail;
+    struct arena arena;
+    struct gauges gauges;
+};
+struct gauges_news *gauges_news_new(void);
+void gauges_news_free(struct gauges_news *news);
+
 enum rc output_log_start(struct server *server, struct output_log **ret_tail, struct err *err);
 /* Keeps r->output and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not
  * taken. */
@@ -102,6 +113,8 @@ enum rc output_log_follow(struct output_log *t, struct request *r);
 void output_log_moved(struct output_log *t, struct partition_set owned);
 /* From the turn thread, after a commit, in order. Copies what the events name. */
 void output_log_tell(struct output_log *t, const struct event *events, size_t count);
+/* From the turn thread: the numbers of the engine, for metrics. */
+void output_log_gauges(struct output_log *t, struct gauges_news *take_news);
 /* Keeps what is still to be kept, ends all streams, and ends the thread. */
 void output_log_stop(struct output_log *t);
 /* After stop, when nobody can send any more. */

@@ -54,6 +54,7 @@ static size_t drop_strangers(struct turn *t)
 static struct event kept_event(struct arena *kept, struct event event)
 {
     event.queue = arena_str(kept, event.queue);
+    event.handler = arena_str(kept, event.handler);
     event.breaker = arena_str(kept, event.breaker);
     event.actor = arena_str(kept, event.actor);
     return event;

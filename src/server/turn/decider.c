@@ -1,12 +1,14 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/explain/gauges.h"
 #include "job/command/command_facts.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
 #include "server/cluster/incidents.h"
 #include "server/cluster/peers.h"
+#include "server/metrics/metrics.h"
 #include "server/output/output_log.h"
 #include "server/turn/decider_inside.h"
 
@@ -22,6 +24,8 @@ enum {
     /* In a cluster there may be no connection, and others to go to. */
     RETRY_IN_CLUSTER_US = 1000000,
     LOOK_US = 1000000,
+    GAUGES_US = 1000000,
+    OVERDUE_MS = 1000,
     DOUBT_LOOK_MS = 20,
     /* For the store, when the server ends. Service managers kill it after half a minute. */
     LAST_WAIT_US = 3000000,
@@ -44,22 +48,34 @@ bool decider_may_decide(void *arg)
     return d->membership == NULL || membership_may_decide(d->membership);
 }
 
-static void on_commit(void *arg, bool begins)
+static void enter_phase(struct decider *d, enum turn_phase phase)
+{
+    int64_t now_us = clock_mono_us();
+    if (d->phase != TURN_PHASES)
+        metrics_phase(d->server->metrics, d->phase, now_us - d->phase_us);
+    d->phase = phase;
+    d->phase_us = now_us;
+}
+
+/* A commit whose outcome had to be found out took as long as that. */
+static void on_phase(void *arg, enum turn_phase phase, const struct delta *kept)
 {
     struct decider *d = arg;
-    int64_t now_us = clock_mono_us();
-    if (begins)
-        d->commit_us = now_us;
-    else
-        commit_times_add(&d->commits, now_us, now_us - d->commit_us);
+    int64_t began_us = d->phase_us;
+    enter_phase(d, phase);
+    if (kept == NULL)
+        return;
+    commit_times_add(&d->commits, d->phase_us, d->phase_us - began_us);
+    metrics_commit(d->server->metrics, d->phase_us - began_us);
+    metrics_kept(d->server->metrics, kept);
 }
 
 void decider_attach_turn(struct decider *d)
 {
     d->turn.may_keep = d->membership == NULL ? NULL : decider_may_decide;
     d->turn.may_keep_arg = d;
-    d->turn.on_commit = on_commit;
-    d->turn.on_commit_arg = d;
+    d->turn.on_phase = on_phase;
+    d->turn.on_phase_arg = d;
 }
 
 void decider_commit_times(struct decider *d, struct sketch *ret_sketch)
@@ -76,8 +92,9 @@ static bool is_fatal(enum rc rc)
 
 /* ---- with a store */
 
-static void tell(struct decider *d, struct turn_news *news)
+static void tell(struct decider *d, struct turn_news *news, size_t commands)
 {
+    metrics_turn(d->server->metrics, commands, &news->done);
     if (news->mailed !=
         0) /* durable, and read within a second; the owners of those partitions read it now */
         peers_mail_owners(d->server, news->mailed);
@@ -135,7 +152,7 @@ static enum rc step_with_store(struct decider *d, struct command **commands, siz
 {
     struct turn_news news;
     TRY(try(d, commands, count, &news, err));
-    tell(d, &news);
+    tell(d, &news, count);
     if (!d->outage.on) {
         atomic_store(&d->server->trouble, RC_OK);
         return RC_OK;
@@ -207,7 +224,7 @@ static void step_without_store(struct decider *d, struct command **commands, siz
         struct command *cmd = CONTAINER_OF(node, struct command, node);
         keeper_restrict(&d->keeper, &d->turn.owned, cmd);
     }
-    tell(d, &news);
+    tell(d, &news, away);
 }
 
 static void give_up_for_good(struct decider *d, struct command **commands, size_t count,
@@ -231,11 +248,12 @@ static bool is_barred(struct decider *d, struct err *ret_err)
     return d->unloaded;
 }
 
-static void step(struct decider *d)
+static void run_step(struct decider *d)
 {
     static struct command *commands[TURN_COMMANDS_MAX]; /* one decider a process, one thread */
     struct err err;
     d->stirred = false;
+    enter_phase(d, PHASE_GATHER);
     size_t count = gather(d, commands);
     if (is_barred(d, &err)) {
         decider_begin_outage(d, &err);
@@ -254,6 +272,12 @@ static void step(struct decider *d)
         decider_begin_outage(d, &err);
     }
     step_without_store(d, commands, count);
+}
+
+static void step(struct decider *d)
+{
+    run_step(d);
+    enter_phase(d, TURN_PHASES);
 }
 
 void decider_run_outage(struct decider *d, const struct err *err)
@@ -295,6 +319,19 @@ static void look_after_zones(struct decider *d)
         return;
     d->next_zones_us = now_us + (int64_t)d->server->options->tzdata_look_ms * 1000;
     zones_refresh(d->server->zones, renew_zone, d);
+}
+
+/* Numbers for metrics, once a second; less often where they take more than a hundredth of it. */
+static void give_gauges(struct decider *d)
+{
+    int64_t now_us = clock_mono_us();
+    if (now_us < d->next_gauges_us)
+        return;
+    struct gauges_news *news = gauges_news_new();
+    engine_gauges(d->turn.engine, clock_wall_ms() - OVERDUE_MS, &news->arena, &news->gauges);
+    output_log_gauges(d->server->tail, news);
+    int64_t took_us = clock_mono_us() - now_us;
+    d->next_gauges_us = now_us + (took_us * 100 > GAUGES_US ? took_us * 100 : GAUGES_US);
 }
 
 static void look_at_clock(struct decider *d)
@@ -358,6 +395,7 @@ static void decide(void *arg)
         keep_what_waits(d);
         look_after_zones(d);
         look_at_clock(d);
+        give_gauges(d);
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
@@ -410,6 +448,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     d->membership = server->membership;
     d->options = server->options->engine;
     d->options.rules_arg = server->zones;
+    d->phase = TURN_PHASES;
     intake_init(&d->intake, server->options->mailbox_max);
     d->keeps = mailbox_new(server->options->mailbox_max);
     enum rc rc = open_turn(d, err);

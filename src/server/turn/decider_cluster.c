@@ -68,6 +68,7 @@ static void load(struct decider *d)
     }
     decider_attach_turn(d);
     d->stirred = true;
+    d->next_gauges_us = 0; /* other servers tell about what was given to them */
 }
 
 /* Partitions to be given away are given away from now on: nothing here decides about them any more.

@@ -20,7 +20,9 @@ struct decider {
     int64_t next_look_us;   /* at the files of the store */
     int64_t next_zones_us;  /* at those of time zones */
     struct commit_times commits;
-    int64_t commit_us; /* the newest began then */
+    enum turn_phase phase;  /* that the thread is in; TURN_PHASES: between turns … */
+    int64_t phase_us;       /* … since then, by the monotonic clock */
+    int64_t next_gauges_us; /* the next numbers for metrics */
     atomic_bool failed;
     atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
 

@@ -303,10 +303,10 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 
-static void tell_commit(struct turn *t, bool begins)
+static void tell_phase(struct turn *t, enum turn_phase phase, const struct delta *kept)
 {
-    if (t->on_commit != NULL)
-        t->on_commit(t->on_commit_arg, begins);
+    if (t->on_phase != NULL)
+        t->on_phase(t->on_phase_arg, phase, kept);
 }
 
 static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
@@ -321,10 +321,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     }
     assert(delta->turn > 0 &&
            ownership_set(&t->owned).bits != 0); /* else there is no owner's epoch */
-    tell_commit(t, true);
+    tell_phase(t, PHASE_COMMIT, NULL);
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
-    if (rc == RC_OK)
-        tell_commit(t, false);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
     if (PLANTED(slot_twice_after_unknown) && rc == RC_UNKNOWN && delta->job_count == 0 &&
@@ -446,8 +444,10 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
     arena_reset(&t->arena);
     rules_memo_tidy(&t->reading->memo);
     engine_begin(t->engine, now, &t->arena);
+    tell_phase(t, PHASE_ADMIT, NULL);
     enum rc rc = ask(t, commands, count, &admitted, err);
     if (rc == RC_OK) {
+        tell_phase(t, PHASE_DECIDE, NULL);
         engine_tick(t->engine);
         for (size_t i = 0; i < count; i++)
             engine_decide(t->engine, commands[i]);
@@ -468,6 +468,7 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
     }
     bool committed = !delta_is_empty(delta);
     uint64_t mailed = partitions_of_mail(t, delta);
+    tell_phase(t, PHASE_PUBLISH, committed ? delta : NULL);
     publish(t, ret_news);
     ret_news->committed = committed;
     ret_news->mailed = mailed;

@@ -5,6 +5,7 @@
  * thread that runs them in a server. */
 #pragma once
 #include "engine/core/engine.h"
+#include "server/turn/phase.h"
 #include "store/store.h"
 
 struct turn {
@@ -22,9 +23,10 @@ struct turn {
      * the turn is undone as RC_BUSY. */
     bool (*may_keep)(void *arg);
     void *may_keep_arg;
-    /* Told that a commit begins, and that it has ended well; NULL: nobody measures. */
-    void (*on_commit)(void *arg, bool begins);
-    void *on_commit_arg;
+    /* Told that a phase begins; kept: with PHASE_PUBLISH, what was committed, NULL: nothing had to
+     * be. NULL: nobody measures. */
+    void (*on_phase)(void *arg, enum turn_phase phase, const struct delta *kept);
+    void *on_phase_arg;
 };
 
 /* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that

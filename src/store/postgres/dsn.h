@@ -7,10 +7,13 @@
 #pragma once
 #include "base/str.h"
 
+#include <stdatomic.h>
+
 struct pg_place {
     char **names;  /* owned, closed by NULL, as are the values: for PQconnectdbParams */
     char **values; /* owned */
-    char *label;   /* owned; "HOST1:PORT,HOST2:PORT/DATABASE" for people: no user, no password */
+    atomic_uint_least64_t *trips; /* borrowed: answers that were waited for; NULL: not counted */
+    char *label; /* owned; "HOST1:PORT,HOST2:PORT/DATABASE" for people: no user, no password */
 };
 
 /* RC_INVALID when libpq can make nothing of it; the sentence does not repeat the URL. */

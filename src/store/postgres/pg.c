@@ -366,9 +366,18 @@ void pg_ask(struct pg *pg)
     push(pg, true);
 }
 
+/* Somebody waits for an answer. */
+static void count_trip(const struct pg *pg)
+{
+    if (pg->place->trips != NULL)
+        atomic_fetch_add_explicit(pg->place->trips, 1, memory_order_relaxed);
+}
+
 enum rc pg_await(struct pg *pg, const struct pg_call *use, struct err *err)
 {
     int64_t until_ms = deadline_ms(pg);
+    if (use->result == NULL)
+        count_trip(pg);
     enum rc rc = RC_OK;
     for (struct pg_call *at = first_fresh(pg); rc == RC_OK && use->result == NULL; at = at->next) {
         enum rc lost = read_use(pg, at, until_ms, err, &rc);
@@ -405,6 +414,7 @@ static enum rc run(struct pg *pg, struct pg_call **ret_bad, struct err *err)
         disconnect(pg);
         return rc;
     }
+    count_trip(pg);
     rc = read_all(pg, until_ms, fresh, ret_bad, err);
     pg->pushed = false;
     if (rc == RC_OK)

@@ -56,6 +56,7 @@ struct postgres_store {
     char *owner;      /* owned: the start that we have partitions under; NULL: none yet */
     atomic_uint_least64_t commits;
     atomic_uint_least64_t commit_us;
+    atomic_uint_least64_t round_trips; /* of all connections */
 
     uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
     int64_t drift_ms;

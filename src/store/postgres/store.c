@@ -76,6 +76,7 @@ static struct store_cost cost(struct store *store)
         .commits = commits,
         .syncs = commits, /* the server's, of which we see that each commit waits for one */
         .sync_us = atomic_load(&s->commit_us),
+        .round_trips = atomic_load(&s->round_trips),
     };
 }
 
@@ -170,6 +171,7 @@ enum rc store_postgres_open(const char *url, const struct postgres_options *opti
     marks_init(&s->marks);
     enum rc rc = pg_place_parse(url, &s->place, err);
     if (rc == RC_OK) {
+        s->place.trips = &s->round_trips;
         pg_init(&s->pg, &s->place, false);
         s->pg.patience = &s->store.patience;
         if (options->answer_ms != 0)

@@ -79,6 +79,12 @@ void http_server_set_gate(struct http_server *s, http_gate *gate)
     s->gate = gate;
 }
 
+void http_server_set_witness(struct http_server *s, http_witness *witness)
+{
+    assert(!s->listening);
+    s->witness = witness;
+}
+
 /* ---- listening */
 
 /* A socket bound to the address, or -1 and errno. */

@@ -74,7 +74,8 @@ struct http_request {
      * side, since nobody can tell a client that closed from one that only has nothing more to say;
      * an answer is therefore still sent, and a half-closed client gets it. */
     void (*on_gone)(struct http_request *req);
-    void *user; /* the handler's own */
+    void *user;       /* the handler's own, … */
+    int64_t begun_us; /* … and this, too: when it was called */
     struct http_conn *conn;
 };
 
@@ -82,6 +83,10 @@ typedef void http_handler(void *arg, struct http_request *req);
 /* Looks at a head whose body has not been read yet. True: read it, then call the handler. False: it
  * has answered at once (http_respond); the body is not read, and the connection ends. */
 typedef bool http_gate(void *arg, struct http_request *req);
+
+/* Is told the status of each answer as it is given, of refusals and of streams that begin, too;
+ * req->user is NULL when no handler has seen it. */
+typedef void http_witness(void *arg, const struct http_request *req, int status);
 
 /* A response's body and extra headers. */
 struct http_answer {
@@ -103,6 +108,8 @@ struct http_server *http_server_new(uv_loop_t *loop, const struct http_limits *l
 /* Before listening. Without a gate every body is read. Requests that have none go to the handler
  * straight away. */
 void http_server_set_gate(struct http_server *s, http_gate *gate);
+/* Before listening, too. */
+void http_server_set_witness(struct http_server *s, http_witness *witness);
 /* Binds and listens. With shared, several loops may listen on one port (SO_REUSEPORT). A port of 0
  * picks one; *ret_port says which. */
 enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port, bool shared,

@@ -47,9 +47,16 @@ static void end_head(struct buf *head, bool last)
     buf_add(head, STR("\r\n"));
 }
 
+static void tell(const struct http_conn *c, int status)
+{
+    if (c->server->witness != NULL)
+        c->server->witness(c->server->arg, &c->req, status);
+}
+
 static void send_answer(struct http_conn *c, const struct http_answer *answer, bool last)
 {
     bool bodiless = answer->status == 204 || answer->status == 304;
+    tell(c, answer->status);
     struct buf *head = begin_head(c->server, answer->status, answer->content_type);
     if (!bodiless) {
         buf_add(head, STR("Content-Length: "));
@@ -101,6 +108,7 @@ void http_stream_open(struct http_request *req, const char *content_type)
     if (c->state != HTTP_CONN_HELD)
         return; /* closed meanwhile; the writes will say so */
     c->state = HTTP_CONN_STREAMING;
+    tell(c, 200);
     struct buf *head = begin_head(c->server, 200, content_type);
     add_header(head, STR("Cache-Control"), STR("no-store"));
     if (is_chunked(c))

@@ -61,7 +61,8 @@ struct http_server {
     struct http_limits limits;
     http_handler *handler;
     http_refusal *refusal;
-    http_gate *gate; /* NULL: everything is read */
+    http_gate *gate;       /* NULL: everything is read */
+    http_witness *witness; /* NULL: nobody counts */
     void *arg;
     uv_tcp_t listener;
     uv_timer_t sweep; /* one for all deadlines: restarting a timer per request is not free */

@@ -1,0 +1,129 @@
+#include "engine/explain/gauges.h"
+#include "engine/core/model.h"
+#include "engine/ready/breaker.h"
+#include "engine/ready/limit.h"
+#include "engine/ready/queues.h"
+#include "engine/ready/workers.h"
+
+static void add_queue(const struct engine *e, const struct queue *q, struct arena *arena,
+                      struct gauges *g)
+{
+    struct queue_gauges *to = &g->queues[g->queue_count++];
+    *to = (struct queue_gauges){
+        .queue = arena_str(arena, q->name),
+        .waited_ms = queue_head_waited_ms(e, q),
+        .running = q->held - q->lent,
+        .home = partition_has_bucket(&e->owned, q->home),
+        .limit = q->v.concurrency,
+        .used = q->held,
+        .paused = q->v.paused,
+    };
+    for (size_t i = 1; i < EXEC_STATES; i++) {
+        if (!exec_is_final((enum exec_state)i))
+            to->execs[i] = q->now.execs[i];
+        to->letters += q->now.letters[i];
+    }
+}
+
+static void add_queues(const struct engine *e, struct arena *arena, struct gauges *g)
+{
+    g->queues = ARENA_ARRAY(arena, struct queue_gauges, e->queues.by_name.len + 1);
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
+        if (q != NULL)
+            add_queue(e, q, arena, g);
+    }
+}
+
+static void add_targets(const struct engine *e, bool closed, struct arena *arena, struct gauges *g)
+{
+    const struct strmap *all = &e->ready.breakers.by_target;
+    for (size_t i = 0; i < all->cap && g->target_count < GAUGE_TARGETS_MAX; i++) {
+        const struct breaker *b = all->slots[i].value;
+        if (b != NULL && (b->v.state == BREAKER_CLOSED) == closed)
+            g->targets[g->target_count++] =
+                (struct target_gauges){arena_str(arena, b->target), b->v.state};
+    }
+}
+
+static void add_teams(const struct engine *e, struct arena *arena, struct gauges *g)
+{
+    const struct strmap *all = &e->ready.limits.by_key;
+    size_t count = 0;
+    for (size_t i = 0; i < all->cap; i++) {
+        const struct limit *limit = all->slots[i].value;
+        count += limit != NULL && limit->kind == LIMIT_TEAM;
+    }
+    g->teams = ARENA_ARRAY(arena, struct team_gauges, count + 1);
+    for (size_t i = 0; i < all->cap; i++) {
+        const struct limit *limit = all->slots[i].value;
+        if (limit == NULL || limit->kind != LIMIT_TEAM)
+            continue;
+        g->teams[g->team_count++] = (struct team_gauges){
+            .team = arena_str(arena, limit->key),
+            .running = limit->held - limit->lent,
+            .limit = limit->remote ? 0 : limit->v.max,
+        };
+    }
+}
+
+/* It may have work of other servers, too: then it offers less than all. */
+static bool is_idle(const struct worker *w)
+{
+    return w->busy == 0 && (w->v.parked == NULL || w->v.offered >= w->slots);
+}
+
+static void add_worker(const struct engine *e, const struct worker *w, struct gauges *g)
+{
+    g->slots_busy += w->busy;
+    g->polls_parked += w->v.parked != NULL;
+    if (!partition_has(&e->owned, w->id))
+        return;
+    g->slots += w->slots;
+    if (worker_is_silent(e, w))
+        g->workers_silent++;
+    else if (w->v.draining)
+        g->workers_draining++;
+    else if (w->v.cordon != NULL)
+        g->workers_cordoned++;
+    else if (is_idle(w))
+        g->workers_idle++;
+    else
+        g->workers_busy++;
+}
+
+/* The first of a heap are the smallest of all, so nothing is looked at that is behind a later
+ * one. */
+static size_t count_until(const struct heap *h, uint32_t from, uint64_t key)
+{
+    enum { CHILDREN = 4 };
+    if (from >= h->len || h->items[from].key > key)
+        return 0;
+    size_t count = 1;
+    for (uint32_t i = 1; i <= CHILDREN; i++)
+        count += count_until(h, CHILDREN * from + i, key);
+    return count;
+}
+
+void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
+                   struct gauges *ret_gauges)
+{
+    struct gauges *g = ret_gauges;
+    *g = (struct gauges){
+        .in_memory = e->execs.len,
+        .mail_waiting = left_waiting(&e->inbox.left),
+        .mail_unknown = e->inbox.left.strange,
+        .overdue = now_ms > 0 ? count_until(&e->dues, 0, (uint64_t)now_ms) : 0,
+    };
+    add_queues(e, arena, g);
+    g->targets = ARENA_ARRAY(arena, struct target_gauges, GAUGE_TARGETS_MAX);
+    add_targets(e, false, arena, g);
+    add_targets(e, true, arena, g);
+    add_teams(e, arena, g);
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (!w->v.gone)
+            add_worker(e, w, g);
+    }
+}

@@ -1,0 +1,213 @@
+#include "server/metrics/slot_watch.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/clock.h"
+#include "server/call/queries.h"
+#include "server/call/request.h"
+#include "server/cluster/membership.h"
+#include "server/metrics/metrics.h"
+#include "server/metrics/slot_gaps.h"
+#include "server/turn/rules.h"
+#include "wire/message/spec_json.h"
+
+#include <stdlib.h>
+
+enum {
+    STEP_US = 3000000, /* twenty times a minute … */
+    STEP_SCHEDULES = 50,
+    STEP_RECORDS = 10000, /* … and no more than some hundredths of a processor */
+    RECORDS_PAGE = 1000,
+    DAY_MS = 24 * 3600 * 1000,
+};
+
+struct slot_watch {
+    struct server *server;
+    atomic_bool under_way; /* the request is with a query thread, or on its way back */
+    int64_t next_us;
+    struct request request;
+    struct arena arena; /* of one step */
+    /* The query thread's, whichever it is. */
+    uint64_t before;     /* an execution: go on behind it; 0: with the newest */
+    size_t records;      /* read in this step */
+    uint64_t found;      /* slots, in this round … */
+    uint64_t found_last; /* … and in the one before */
+};
+
+/* ---- one schedule */
+
+/* Records of the last day, and the newest one before that. False: there are too many of them for
+ * now, and the job is passed over. */
+static enum rc read_records(struct slot_watch *w, struct reader *reader, uint64_t job_id,
+                            int64_t from_ms, struct exec_page *ret_all, bool *ret_whole)
+{
+    const struct filter filter = {.job_id = job_id};
+    struct page page = {.limit = RECORDS_PAGE};
+    VEC(struct exec_rec) all = {0};
+    *ret_whole = false;
+    while (w->records < STEP_RECORDS && !*ret_whole) {
+        struct exec_page found;
+        TRY(reader->ops->execs(reader, &filter, &page, &w->arena, &found, &w->request.err));
+        w->records += found.count + 1;
+        for (size_t i = 0; i < found.count && !*ret_whole; i++) {
+            *VEC_PUSH(&w->arena, &all) = found.execs[i];
+            *ret_whole = found.execs[i].origin == ORIGIN_SLOT && found.execs[i].slot_ms < from_ms;
+        }
+        *ret_whole |= found.next == 0;
+        page.before = found.next;
+    }
+    *ret_all = (struct exec_page){.execs = all.items, .count = all.len};
+    return RC_OK;
+}
+
+static enum rc find_gap(struct slot_watch *w, struct reader *reader, const struct job_rec *job,
+                        const struct schedule *schedule, struct slot_gap *ret_gap)
+{
+    struct timeline_steps steps = clock_steps();
+    struct exec_page all;
+    bool whole;
+    int64_t floor_ms = job->changed_ms > steps.at_ms ? job->changed_ms : steps.at_ms;
+    *ret_gap = (struct slot_gap){0};
+    TRY(read_records(w, reader, job->id, clock_wall_ms() - DAY_MS, &all, &whole));
+    if (whole)
+        *ret_gap =
+            slot_gaps_find(schedule, all.execs, all.count, floor_ms, clock_wall_ms(), &w->arena);
+    return RC_OK;
+}
+
+static void tell(const struct job_rec *job, const struct slot_gap *gap)
+{
+    char id[ID_TEXT_MAX];
+    char at[WHEN_TEXT_MAX];
+    log_error("slots of a schedule have no record: nothing was decided about them", "job_id",
+              id_format(id, ID_JOB, job->id).ptr, "first", when_format(at, gap->first_ms).ptr,
+              "count", LOG_NUMBER(gap->count), NULL);
+}
+
+/* A record may be on its way from one table to another while it is looked for, so a second look
+ * has to find the same. */
+static enum rc check_schedule(struct slot_watch *w, struct reader *reader,
+                              const struct job_rec *job, const struct schedule *schedule)
+{
+    struct slot_gap first;
+    struct slot_gap second;
+    TRY(find_gap(w, reader, job, schedule, &first));
+    if (first.count == 0)
+        return RC_OK;
+    TRY(find_gap(w, reader, job, schedule, &second));
+    if (second.count == 0 || second.first_ms != first.first_ms)
+        return RC_OK;
+    if (w->found_last == 0) /* else it was told in the round before, most likely */
+        tell(job, &second);
+    w->found += second.count;
+    return RC_OK;
+}
+
+/* A definition that cannot be read has no slots. */
+static enum rc check_job(struct slot_watch *w, struct reader *reader, uint64_t job_id)
+{
+    struct request *r = &w->request;
+    struct job_rec job;
+    struct spec spec;
+    struct rules rules;
+    enum rc rc = reader->ops->job(reader, job_id, &w->arena, &job, &r->err);
+    if (rc != RC_OK)
+        return rc == RC_NOT_FOUND ? RC_OK : rc;
+    if (job.state != JOB_ACTIVE || spec_read(job.spec, &w->arena, &spec, &r->err) != RC_OK ||
+        rules_make(w->server->zones, &spec, &w->arena, &rules, &r->err) != RC_OK ||
+        rules.schedule == NULL)
+        return RC_OK;
+    metrics_checked(w->server->metrics, 1);
+    return check_schedule(w, reader, &job, rules.schedule);
+}
+
+/* ---- some of them */
+
+static bool is_ours(const struct slot_watch *w, const struct exec_rec *x)
+{
+    const struct membership *m = w->server->membership;
+    return x->origin == ORIGIN_SLOT && x->retry_of == 0 && (m == NULL || membership_owns(m, x->id));
+}
+
+static void end_round(struct slot_watch *w)
+{
+    w->found_last = w->found;
+    w->found = 0;
+    w->before = 0;
+}
+
+/* Each schedule that goes on has one execution ahead. */
+static enum rc check_some(struct slot_watch *w, struct reader *reader)
+{
+    const struct filter ahead = {.states = FILTER_STATE(EXEC_SCHEDULED), .unfinished = true};
+    const struct page page = {.before = w->before, .limit = STEP_SCHEDULES};
+    struct exec_page found;
+    TRY(reader->ops->execs(reader, &ahead, &page, &w->arena, &found, &w->request.err));
+    w->records = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        if (w->records >= STEP_RECORDS)
+            return RC_OK; /* the next step goes on here */
+        w->before = found.execs[i].id;
+        if (is_ours(w, &found.execs[i]))
+            TRY(check_job(w, reader, found.execs[i].job_id));
+    }
+    if (found.next == 0)
+        end_round(w);
+    else
+        w->before = found.next;
+    return RC_OK;
+}
+
+/* Nothing follows from a store that does not answer: the next step tries again. */
+static void look(struct request *r, struct reader *reader)
+{
+    struct slot_watch *w = CONTAINER_OF(r, struct slot_watch, request);
+    (void)check_some(w, reader);
+    metrics_missed_slots(w->server->metrics, w->found > w->found_last ? w->found : w->found_last);
+    arena_reset(&w->arena);
+}
+
+static void come_home(struct request *r)
+{
+    atomic_store(&CONTAINER_OF(r, struct slot_watch, request)->under_way, false);
+}
+
+void slot_watch_look(struct slot_watch *w)
+{
+    int64_t now_us = clock_mono_us();
+    if (now_us < w->next_us)
+        return;
+    w->next_us = now_us + STEP_US;
+    if (atomic_load(&w->server->net_count) == 0 || atomic_exchange(&w->under_way, true))
+        return;
+    w->request = (struct request){
+        .arena = &w->arena,
+        .server = w->server,
+        .net = w->server->nets[0],
+        .look = look,
+        .home = come_home,
+    };
+    if (queries_send(w->server->queries, &w->request) != RC_OK)
+        atomic_store(&w->under_way, false); /* there is enough to do, or the server ends */
+}
+
+int64_t slot_watch_next_us(const struct slot_watch *w)
+{
+    return w->next_us;
+}
+
+struct slot_watch *slot_watch_new(struct server *server)
+{
+    struct slot_watch *w = MEM_NEW(struct slot_watch);
+    w->server = server;
+    w->next_us = clock_mono_us() + STEP_US;
+    return w;
+}
+
+void slot_watch_free(struct slot_watch *w)
+{
+    if (w == NULL)
+        return;
+    arena_free(&w->arena);
+    free(w);
+}
