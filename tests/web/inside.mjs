@@ -19,10 +19,10 @@ async function many(prefix, count) {
     await call('POST', '/jobs/batch', { jobs })
 }
 
-/** An execution that prints a line every tenth of a second, until it is cancelled. */
+/** An execution that prints a line every tenth of a second, until it is cancelled or ends by itself. */
 async function talker(name) {
     const { job_id: id } = await call('POST', '/jobs',
-        { name, command: ['sh', '-c', 'i=0; while :; do echo line $((i += 1)); sleep 0.1; done'] })
+        { name, command: ['sh', '-c', 'for i in $(seq 900); do echo line $i; sleep 0.1; done'] })
     const execution = await until(async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id,
         'a run')
     return { execution, end: () => call('DELETE', `/jobs/${id}`) }
