@@ -182,6 +182,7 @@ for i in range(${LINES}):
         const id = await start('talks', 'i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "tick $i"; sleep 0.05; done')
         const page = await open(`/executions/${id}/output`)
         const last = async () => Number(/tick (\d+)/.exec(await page.locator('.log-row').last().textContent())?.[1])
+        const later = await open(`/executions/${id}/output#L150`) // which was not printed yet
         await until(async () => await last() > 40, 'more than a screen of lines')
         const seen = await last()
         await until(async () => await last() > seen, 'the end to be shown')
@@ -194,6 +195,8 @@ for i in range(${LINES}):
         await until(async () => (await foot(page).textContent()).includes('growing'), 'following to stop')
         await page.getByRole('button', { name: 'Follow' }).click()
         await until(async () => (await foot(page).textContent()).includes('following'), 'following to go on')
+        await later.locator('.log-row.is-chosen', { hasText: 'tick 150' }).waitFor()
+        await close(later)
         await page.getByRole('button', { name: 'Cancel …' }).click()
         await page.getByRole('button', { name: 'Cancel 1 execution' }).click()
         await page.getByText('It was cancelled').waitFor()

@@ -149,8 +149,8 @@ await run({
     'the pages of a job are accessible, light, dark and on a phone': async () => {
         const job = `/jobs/${await make({ name: 'x'.repeat(200) })}`
         const looks = [
-            [{ dark: true }, [job, `${job}/versions`, `${job}/edit`, '/jobs/third/graph', '/jobs/nobody']],
-            [{ viewport: PHONE }, [job, `${job}/executions`, `${job}/definition`, '/jobs/new']],
+            [{ dark: true }, [job, `${job}/versions`, `${job}/definition`, '/jobs/third/graph', '/jobs/nobody']],
+            [{ viewport: PHONE }, [job, `${job}/executions`, `${job}/edit`, '/jobs/new']],
         ]
         for (const [look, paths] of looks) {
             const page = await open('/nowhere', { ...look, stranger: ['404 (Not Found)'] })
@@ -160,6 +160,9 @@ await run({
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)
+                const tab = await page.evaluate(() =>
+                    document.querySelector('.tab[aria-current]')?.getBoundingClientRect().right ?? 0)
+                check(tab <= page.viewportSize().width, `the tab of ${path} is beyond the edge`)
             }
             await close(page)
         }
