@@ -90,7 +90,7 @@ await run({
         const { execution, end } = await talker('found')
         const page = await open(`/executions/${execution}/output?find=line`)
         const said = page.locator('.log-find [role="status"]')
-        const found = async () => Number(/of (\d+)/.exec(await said.textContent())?.[1])
+        const found = async () => Number(/of ([\d,]+)/.exec(await said.textContent())?.[1].replace(/,/g, ''))
         await until(found, 'the first ones')
         let asked = 0
         page.on('request', request => asked += /limit=5000/.test(request.url()))
