@@ -139,6 +139,8 @@ def test_parameters_that_make_no_sense_are_named():
     assert fields("/events?view=everything") == {"view"}
     assert fields(SUMMARY + "&job=job_1") == {"job"}
     assert fields(SUMMARY + "&execution=job_0s86ejspw0400&type=x") == {"execution", "type"}
+    assert fields(SUMMARY + "&execution=some-name&type=x") == {"execution", "type"}
+    assert fields("/jobs?execution=some-name") == {"execution"}
     assert fields(SUMMARY + "&queue=%20&type=tick") == {"queue", "type"}
     assert fields(SUMMARY + "&view=summary") == {"view"}
     assert fields(SUMMARY + "&owner=me") == {"owner"}

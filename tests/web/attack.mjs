@@ -241,6 +241,8 @@ await run({
         await page.locator('#main h1').waitFor({ state: 'attached' })
         await page.locator('.live-live').waitFor()
         check(await page.locator('#main tr').count() < 200, 'all rows are drawn')
+        await page.goto('/queues/q-4999') // none of those that ticks tell of
+        await page.locator('.queue-figure', { hasText: 'dead letters' }).getByText('0', { exact: true }).waitFor()
         await page.goto('/')
         await page.locator('.figure').first().waitFor()
         await close(page)

@@ -19,10 +19,10 @@ async function many(prefix, count) {
     await call('POST', '/jobs/batch', { jobs })
 }
 
-/** An execution that prints a line every tenth of a second, until it is cancelled. */
+/** An execution that prints a line every tenth of a second, until it is cancelled or ends by itself. */
 async function talker(name) {
     const { job_id: id } = await call('POST', '/jobs',
-        { name, command: ['sh', '-c', 'i=0; while :; do echo line $((i += 1)); sleep 0.1; done'] })
+        { name, command: ['sh', '-c', 'for i in $(seq 900); do echo line $i; sleep 0.1; done'] })
     const execution = await until(async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id,
         'a run')
     return { execution, end: () => call('DELETE', `/jobs/${id}`) }
@@ -194,9 +194,8 @@ await run({
             const body = await answer.json()
             const many = list => [...Array(1000 - list.length).fill(list[0]), ...list].map(
                 (one, i) => ({ ...one, token: i }))
-            await route.fulfill({
-                json: { ...body, transitions: many(body.transitions), attempts: many(body.attempts) },
-            })
+            const { transitions, attempts } = body
+            await route.fulfill({ json: { ...body, transitions: many(transitions), attempts: many(attempts) } })
         })
         await page.goto(`/executions/${execution}`)
         await page.locator('.trail-step').first().waitFor()
@@ -206,6 +205,43 @@ await run({
         await page.getByRole('link', { name: /^Attempts/ }).click()
         await page.getByText('The newest 30 of 1,000').waitFor()
         same(await page.locator('.attempts thead th').count(), 31, 'columns')
+        await close(page)
+    },
+    'a question goes with the page that asked it, and a word stays while it is read': async () => {
+        await many('asked', 3)
+        const page = await open('/queues/asked')
+        await page.locator('a[href="/jobs?queue=asked"]').click()
+        await page.locator('tr[data-at="0"] input').check()
+        await page.getByRole('button', { name: 'Cancel …' }).click()
+        await page.getByRole('button', { name: 'Cancel 1 job' }).waitFor()
+        await page.evaluate(() => history.back())
+        await page.getByRole('button', { name: 'Cancel 1 job' }).waitFor({ state: 'detached' })
+
+        await page.clock.install()
+        await page.goto('/queues/asked')
+        await page.getByRole('button', { name: 'Pause' }).click()
+        await page.getByRole('button', { name: 'Undo' }).focus()
+        await page.clock.runFor(60_000)
+        check(await page.getByRole('button', { name: 'Undo' }).count() === 1, 'it went while it had the focus')
+        await page.locator('h1').focus()
+        await page.clock.runFor(3000)
+        same(await page.getByRole('button', { name: 'Undo' }).count(), 0, 'words that stay for ever')
+        await close(page)
+    },
+    'what is said of old data goes by the server\'s clock': async () => {
+        const page = await open('about:blank', { stranger: AWAY })
+        await page.addInitScript(() => {
+            const { now } = Date
+            Date.now = () => now() - 5 * 3_600_000
+        })
+        await page.goto('/queues')
+        await page.locator('.live-live').waitFor()
+        const hour = new Date().toISOString().slice(11, 13)
+        await page.route('**/api/v1/**', route => route.abort())
+        const said = page.getByText(/^As of/).first()
+        await said.waitFor()
+        const told = /As of (\d\d):/.exec(await said.textContent())[1]
+        check([hour, new Date().toISOString().slice(11, 13)].includes(told), `${told} h, and it is ${hour}`)
         await close(page)
     },
     'a browser that keeps nothing shows everything': async () => {

@@ -102,6 +102,14 @@ await run({
         last().open()
         await until(() => told.resets === 1, 'everything to be read anew')
     },
+    'what could not be read since the server was away is read when it is there': async () => {
+        const { told } = await tab('first')
+        await next(1)
+        last().refuse(503)
+        await next(2)
+        last().open()
+        await until(() => told.resets === 1, 'everything to be read')
+    },
     'a tab that came when the stream was there reads anew when it comes back': async () => {
         let channel
         const { told } = await tab('later', class {
@@ -192,11 +200,11 @@ await run({
             constructor() { channel = this }
             postMessage() {}
         }
-        Object.defineProperty(globalThis, 'navigator', { configurable: true,
-            value: { locks: { request: (_, { steal }) => {
-                asked += steal === true
-                return new Promise(() => {})
-            } } } })
+        const request = (_, { steal }) => {
+            asked += steal === true
+            return new Promise(() => {})
+        }
+        Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { locks: { request } } })
         const looks = []
         const { setInterval: every } = globalThis
         const { now } = Date

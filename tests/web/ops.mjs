@@ -88,9 +88,16 @@ await run({
         await close(page)
     },
     'on a phone, too, all that are shown are picked at once': async () => {
+        await call('PUT', `/queues/row-1${'w'.repeat(180)}`, { concurrency: 1 })
         const page = await open('/queues?name=row-1', { viewport: PHONE })
         await page.getByLabel('Pick all that are shown').check()
-        await page.getByText('10 queues', { exact: true }).waitFor()
+        await page.getByText('11 queues', { exact: true }).waitFor()
+        await page.locator('tr[data-at="10"]').waitFor()
+        const [above, below, wide] = await page.locator('#main').evaluate(main => [
+            main.querySelector('.table-pick').getBoundingClientRect().bottom,
+            main.querySelector('tr[data-at="0"]').getBoundingClientRect().top, main.scrollWidth - main.clientWidth])
+        check(below - above < 4, `${below - above} px between the heading and the first row`)
+        check(wide <= 1, `${wide} px wider than the phone`)
         await close(page)
     },
     'dead letters are counted by what they have in common, and run again by that': async () => {

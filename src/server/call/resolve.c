@@ -34,14 +34,26 @@ static bool path_is_short(const struct request *r)
     return r->id.len > 0 && subject_of(r) != ABOUT_NO_ID && (r->by_name || !id_is_any(r->id));
 }
 
+/* Of what can be none the handler says what is wrong with it. Encoded. */
+static bool may_be_part(struct str value)
+{
+    static const struct str beginnings[] = {STR_INIT(ID_EXEC), STR_INIT("..."), STR_INIT("…"),
+                                            STR_INIT("%E2%80%A6"), STR_INIT("%e2%80%a6")};
+    for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
+        if (str_starts(value, beginnings[i]))
+            return true;
+    }
+    return false;
+}
+
 /* A parameter that has the place of an id and none there; else the text is empty. */
 static struct str short_param(struct str param, bool *ret_is_exec)
 {
     struct str value = param;
     struct str name = str_cut(&value, '=');
     *ret_is_exec = str_eq(name, STR("execution"));
-    bool of_id = *ret_is_exec || str_eq(name, STR("job"));
-    return of_id && !id_is_any(value) ? value : (struct str){0};
+    bool is_short = *ret_is_exec ? may_be_part(value) : str_eq(name, STR("job"));
+    return is_short && !id_is_any(value) ? value : (struct str){0};
 }
 
 static bool query_is_short(const struct request *r)

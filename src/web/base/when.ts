@@ -17,7 +17,7 @@ function parts(ms: number, zone: string): Record<string, string> {
 }
 
 /** Whether the browser knows the zone; a name from elsewhere may be newer than its tables. */
-export function isZone(zone: string): boolean {
+function isZone(zone: string): boolean {
     try {
         parts(0, zone)
         return true

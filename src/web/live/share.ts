@@ -29,7 +29,7 @@ const ALIVE_MS = 5000
 const DEAD_MS = 20_000 // a reader that says nothing for so long is replaced by a tab that somebody looks at
 const CROWDED_MS = 5000 // so often everything is read again while there are more filters than the server takes
 const SETTLE_MS = 150 // several parts of a page want something at once
-export const FILTERS_MAX = 100 // of the server
+const FILTERS_MAX = 100 // of the server
 const BARE: Query = { view: 'summary', job: [], execution: [], queue: [] } // ticks alone
 
 /** `isWhole`: everything that is wanted fits into one stream. */

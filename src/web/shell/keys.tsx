@@ -33,7 +33,7 @@ const isTyping = (target: EventTarget | null) => target instanceof Element &&
 /** A log has letters of its own: g is its beginning, w wraps it. */
 const hasOwnKeys = (target: EventTarget | null) => target instanceof Element && !!target.closest('[data-own-keys]')
 
-export function useKeys(): void {
+function useKeys(): void {
     useEffect(() => {
         let goAt = 0
         const onKey = (event: KeyboardEvent) => {

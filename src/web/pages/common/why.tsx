@@ -40,7 +40,7 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     behind: blocker => `${blocker.ahead_is_min ? 'at least ' : ''}${blocker.ahead} ahead in queue ${blocker.queue}`,
 }
 
-export function wordsOf(why: Explanation): string {
+function wordsOf(why: Explanation): string {
     const [first, ...others] = why.blockers
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'

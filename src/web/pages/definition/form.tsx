@@ -26,7 +26,7 @@ export function useFields({ draft, set, errors }: FormProps) {
     return { field, change, errorOf }
 }
 
-export function Choice<T extends string>({ label, value, choices, onChange }: {
+function Choice<T extends string>({ label, value, choices, onChange }: {
     label: string, value: T, choices: readonly (readonly [T, string])[], onChange: (value: T) => void,
 }) {
     return (

@@ -15,6 +15,7 @@ import { Status } from '../../parts/show/status'
 import { useTitle } from '../../base/title'
 import type { PageProps } from '../../base/router'
 import { Named } from '../common/named'
+import { zoneOf } from '../common/schedule'
 import { brief } from '../common/why'
 import { isOver, isWaiting } from '../executions/columns'
 import { Actions } from './actions'
@@ -40,7 +41,7 @@ function Sentence({ one, blocker }: { one: Execution, blocker: string | null }) 
 
 function Story({ one, job, blocker }: { one: Execution, job: JobPart | null, blocker: string | null }) {
     const last = one.attempts[one.attempts.length - 1]
-    const zone = (job?.schedule as { timezone?: string } | null | undefined)?.timezone ?? null
+    const zone = zoneOf(job)
     return (
         <>
             {last?.error_class && one.status !== 'completed' &&

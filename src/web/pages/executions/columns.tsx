@@ -1,13 +1,12 @@
 // The columns of the list of executions, and which of them one has chosen.
-import { signal } from '@preact/signals'
 import type { ExecutionSummary } from 'openapi'
-import { recall, remember } from '../../base/keep'
 import { printQuery } from '../../base/query'
 import type { Column } from '../../parts/list/table'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
 import { Cause } from '../common/cause'
+import { chooseColumns } from '../common/choosecolumns'
 import { Why } from '../common/why'
 
 export const FIELDS = 'execution_id,job_id,job_name,status,stopping,queue,priority,origin,slot,created_at,due_at,' +
@@ -34,7 +33,7 @@ function Note({ one }: { one: ExecutionSummary }) {
 
 const attempts = (one: ExecutionSummary) => one.attempt_count + one.lost_count
 
-export const columns: Column<ExecutionSummary>[] = [
+const columns: Column<ExecutionSummary>[] = [
     {
         key: 'job', name: 'Job', width: '19%', card: 'title',
         cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1} title={one.job_name ?? undefined}>
@@ -70,13 +69,5 @@ export const columns: Column<ExecutionSummary>[] = [
     { key: 'id', name: 'Id', width: '140px', cell: one => <Id id={one.execution_id} /> },
 ]
 
-const usual = ['job', 'status', 'note', 'when', 'took', 'attempts', 'queue']
-export const chosen = signal<string[]>(recall('executions.columns', usual))
-
-export function toggleColumn(key: string): void {
-    const on = chosen.value.includes(key)
-    chosen.value = on ? chosen.value.filter(one => one !== key) : [...chosen.value, key]
-    remember('executions.columns', chosen.value)
-}
-
-export const shownColumns = () => columns.filter(column => column.key === 'job' || chosen.value.includes(column.key))
+export const chosen = chooseColumns('executions', columns,
+    ['job', 'status', 'note', 'when', 'took', 'attempts', 'queue'])

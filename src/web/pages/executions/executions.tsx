@@ -15,7 +15,7 @@ import { OldData } from '../../parts/show/problem'
 import { begin, Names, Progress } from '../common/bulk'
 import { useFailures } from '../common/failures'
 import { usePicks } from '../common/picks'
-import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
+import { chosen, FIELDS } from './columns'
 import { deeds, ExecutionDeed, whyNotAll } from './deeds'
 import { askedFor, filters, useMinute } from './filters'
 import { parts } from './sentence'
@@ -62,9 +62,7 @@ export default function Executions() {
         <div class="stack">
             <div class="row spread">
                 <h1 tabIndex={-1}>Executions <span class="soft number">{said}</span></h1>
-                <Menu label="Columns" end items={columns.slice(1).map(column => ({
-                    name: column.name, chosen: chosen.value.includes(column.key), run: () => toggleColumn(column.key),
-                }))} />
+                <Menu label="Columns" end items={chosen.items()} />
             </div>
             <Sentence />
             <Filters filters={filters} />
@@ -86,7 +84,7 @@ export default function Executions() {
                 onClose={() => { run(null); list.reload() }} />}
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.rows.length > 0
-                ? <Table label="Executions" columns={shownColumns()} rows={list.rows} id={one => one.execution_id}
+                ? <Table label="Executions" columns={chosen.shown()} rows={list.rows} id={one => one.execution_id}
                     open={one => go(`/executions/${one.execution_id}`)} picks={picks} hasMore={list.hasMore}
                     loading={list.loading} more={list.more} isOld={list.isPrevious || list.problem !== null} />
                 : list.at !== null && <Nothing isFiltered={isFiltered} />}

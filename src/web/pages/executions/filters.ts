@@ -6,11 +6,10 @@ import type { Query } from '../../base/query'
 import { query } from '../../base/router'
 import { now } from '../../live/live'
 import { Filter, readFilters } from '../../parts/list/filters'
+import { classes } from '../common/classes'
 
-export const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
+const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
     'cancelled', 'skipped', 'expired', 'deduplicated'] as const
-export const classes = ['timeout', 'out_of_memory', 'permission_error', 'network_error', 'not_found', 'disk_error',
-    'killed', 'crashed', 'lost_worker', 'user_error', 'unknown'] as const
 
 const times: Filter[] = ([['created', 'Created'], ['started', 'Started'], ['finished', 'Finished']] as const)
     .flatMap(([name, label]) => [

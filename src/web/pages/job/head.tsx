@@ -7,7 +7,8 @@ import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { Named } from '../common/named'
 import { Actions } from './actions'
-import { recurs, titleOf, zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
+import { recurs, titleOf } from './words'
 
 const WAITS = ['waiting', 'blocked', 'retrying']
 

@@ -12,7 +12,7 @@ import { exact, parse, pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
 import { OldData } from '../../parts/show/problem'
 import { Shape } from '../../parts/show/status'
-import { zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
 
 const DAY_MS = 86_400_000
 const BACK_DAYS = 366

@@ -9,7 +9,7 @@ import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
 import { Cause } from '../common/cause'
-import { zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
 
 const columnsOf = (zone: string | null): Column<ExecutionSummary>[] => [
     { key: 'status', name: 'State', width: '130px', card: 'state', cell: one => <Status state={one.status} /> },

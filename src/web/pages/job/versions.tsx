@@ -16,7 +16,7 @@ import { Difference, differences } from './differences'
 import { isOver } from './words'
 
 /** Gives a job a definition again that it has had; `version` is the one that is replaced by it. */
-export async function rollBack(jobId: string, to: number, version: number): Promise<JobEdited> {
+async function rollBack(jobId: string, to: number, version: number): Promise<JobEdited> {
     const made = await api.post<JobEdited>(`/jobs/${jobId}/rollback`, { version: to },
         { ifMatch: `"${version}"` })
     reloadAll(`/jobs/${jobId}`)

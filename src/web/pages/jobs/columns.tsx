@@ -1,21 +1,18 @@
 // The columns of the list of jobs, and which of them one has chosen.
-import { signal } from '@preact/signals'
 import type { JobSummary } from 'openapi'
 import { commandText, duration } from '../../base/format'
-import { recall, remember } from '../../base/keep'
 import { printQuery } from '../../base/query'
 import type { Column } from '../../parts/list/table'
 import { Dots } from '../../parts/show/dots'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
+import { chooseColumns } from '../common/choosecolumns'
+import { zoneOf } from '../common/schedule'
 
 /** What the list asks for; `last_outcomes` comes only when it is named. */
 export const FIELDS = 'job_id,name,status,phase,queue,priority,owner,team,created_at,next_run_at,schedule,' +
     'schedule_text,command,handler,last_outcomes'
-
-export const zoneOf = (job: JobSummary): string | null =>
-    (job.schedule as { timezone?: string } | undefined)?.timezone ?? null
 
 const work = (job: JobSummary) => job.handler ? `handler ${job.handler}` : commandText(job.command)
 
@@ -26,7 +23,7 @@ const LastOutcomes = ({ job }: { job: JobSummary }) => (
     }))} />
 )
 
-export const columns: Column<JobSummary>[] = [
+const columns: Column<JobSummary>[] = [
     {
         key: 'name', name: 'Name', card: 'title',
         cell: job => <a href={`/jobs/${job.job_id}`} tabIndex={-1} title={job.name ?? work(job)}>
@@ -54,13 +51,4 @@ export const columns: Column<JobSummary>[] = [
     { key: 'id', name: 'Id', width: '130px', cell: job => <Id id={job.job_id} /> },
 ]
 
-const usual = ['name', 'phase', 'outcomes', 'next', 'schedule', 'queue']
-export const chosen = signal<string[]>(recall('jobs.columns', usual))
-
-export function toggleColumn(key: string): void {
-    const on = chosen.value.includes(key)
-    chosen.value = on ? chosen.value.filter(one => one !== key) : [...chosen.value, key]
-    remember('jobs.columns', chosen.value)
-}
-
-export const shownColumns = () => columns.filter(column => column.key === 'name' || chosen.value.includes(column.key))
+export const chosen = chooseColumns('jobs', columns, ['name', 'phase', 'outcomes', 'next', 'schedule', 'queue'])

@@ -13,7 +13,7 @@ import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { begin, Deed, Names, Progress } from '../common/bulk'
 import { usePicks } from '../common/picks'
-import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
+import { chosen, FIELDS } from './columns'
 import { Views } from './views'
 
 const filters: Filter[] = [
@@ -88,10 +88,7 @@ export default function Jobs() {
                 <span class="row">
                     {may('POST', '/jobs') && <a class="button" href="/jobs/new">New job</a>}
                     <Views />
-                    <Menu label="Columns" end items={columns.slice(1).map(column => ({
-                        name: column.name, chosen: chosen.value.includes(column.key),
-                        run: () => toggleColumn(column.key),
-                    }))} />
+                    <Menu label="Columns" end items={chosen.items()} />
                 </span>
             </div>
             <Filters filters={filters} />
@@ -108,7 +105,7 @@ export default function Jobs() {
                 onClose={() => { run(null); list.reload() }} />}
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.rows.length > 0
-                ? <Table label="Jobs" columns={shownColumns()} rows={list.rows} id={job => job.job_id}
+                ? <Table label="Jobs" columns={chosen.shown()} rows={list.rows} id={job => job.job_id}
                     open={job => go(`/jobs/${job.job_id}`)} picks={picks} hasMore={list.hasMore}
                     loading={list.loading} more={list.more}
                     isOld={list.isPrevious || list.problem !== null} />

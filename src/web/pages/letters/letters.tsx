@@ -14,6 +14,7 @@ import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { begin, Deed, Progress, Targets } from '../common/bulk'
+import { classes } from '../common/classes'
 import { useEach } from '../common/each'
 import { usePicks } from '../common/picks'
 import { columns } from './columns'
@@ -22,8 +23,6 @@ import { sentence } from './sentence'
 
 type Letter = DeadLetterList['dead_letters'][number]
 
-const classes = ['timeout', 'out_of_memory', 'permission_error', 'network_error', 'not_found', 'disk_error', 'killed',
-    'crashed', 'lost_worker', 'user_error', 'unknown']
 const filters: Filter[] = [
     { name: 'name', label: 'Name', first: true, placeholder: 'Name of the job' },
     { name: 'queue', label: 'Queue' },

@@ -14,7 +14,7 @@ export interface Situation {
 export interface Said { text: string, href?: string }
 
 /** Who waits although their time has come, the most first. */
-export function realWaits(blockers: Record<string, number>): [string, number][] {
+function realWaits(blockers: Record<string, number>): [string, number][] {
     return Object.entries(blockers).filter(([kind, n]) => n > 0 && !isMerelyTime(kind)).sort((a, b) => b[1] - a[1])
 }
 
