@@ -19,10 +19,10 @@ async function many(prefix, count) {
     await call('POST', '/jobs/batch', { jobs })
 }
 
-/** An execution that prints a line every tenth of a second, until it is cancelled. */
+/** An execution that prints a line every tenth of a second, until it is cancelled or ends by itself. */
 async function talker(name) {
     const { job_id: id } = await call('POST', '/jobs',
-        { name, command: ['sh', '-c', 'i=0; while :; do echo line $((i += 1)); sleep 0.1; done'] })
+        { name, command: ['sh', '-c', 'for i in $(seq 900); do echo line $i; sleep 0.1; done'] })
     const execution = await until(async () => (await call('GET', `/jobs/${id}`)).current_execution?.execution_id,
         'a run')
     return { execution, end: () => call('DELETE', `/jobs/${id}`) }
@@ -90,7 +90,7 @@ await run({
         const { execution, end } = await talker('found')
         const page = await open(`/executions/${execution}/output?find=line`)
         const said = page.locator('.log-find [role="status"]')
-        const found = async () => Number(/of (\d+)/.exec(await said.textContent())?.[1])
+        const found = async () => Number(/of ([\d,]+)/.exec(await said.textContent())?.[1].replace(/,/g, ''))
         await until(found, 'the first ones')
         let asked = 0
         page.on('request', request => asked += /limit=5000/.test(request.url()))

@@ -31,7 +31,7 @@ interface BarProps {
 
 function found(search: LogSearch, at: number, total: number): string {
     const many = `${number(search.found.length)}${search.full && search.found.length >= FOUND_MAX ? '+' : ''}`
-    if (search.looked < total && !search.full)
+    if (search.looked < total && !search.full && !search.isThrough)
         return `${many}, ${Math.floor(search.looked / Math.max(total, 1) * 100)} % read`
     return search.found.length === 0 ? 'nowhere' : `${number(at + 1)} of ${many}`
 }

@@ -32,6 +32,8 @@ export class LogSearch {
     /** Rows that were looked through. */
     looked = 0
     problem: unknown = null
+    /** All that there was has been looked through; what comes now is news. */
+    isThrough = false
     private from = 1
     private running = false
     private again = false
@@ -67,6 +69,7 @@ export class LogSearch {
             try {
                 await this.read()
                 this.problem = null
+                this.isThrough = true
             } catch (why) {
                 this.problem = why
             }
