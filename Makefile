@@ -146,7 +146,7 @@ endif
 # What reads bytes from outside, and what that stands on.
 ifeq ($(VARIANT),fuzz)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% engine/core/engine_defaults% \
-          server/config/settings% cli/crontab%) \
+          server/auth/cookie% server/config/settings% cli/crontab%) \
           $(LLHTTP_OBJS),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)

@@ -22,4 +22,4 @@ enum rc post_init(struct err *err);
 /* RC_OK when there was an answer, whatever its status; RC_IO when there was none. */
 enum rc post_send(const struct post *post, long *ret_status, struct err *err);
 /* True for what post_send could be given: an absolute http or https address. */
-bool post_url_check(const char *url, struct err *err);
+bool post_url_check(const char *url);

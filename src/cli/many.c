@@ -7,11 +7,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { BODY_BYTES_MAX = 1 << 16, LOOK_US = 100000 };
+enum { BODY_BYTES_MAX = 1 << 20, LOOK_US = 100000 };
 
-bool many_is_meant(const struct many_args *args)
+bool many_is_meant(const struct cli *cli, const struct many_args *args)
 {
-    return args->filter != NULL || args->all || args->dry_run || args->yes;
+    bool one = cli->words.count == 1;
+    return args->filter != NULL || args->all || args->dry_run || (args->yes && !one) ||
+           cli->words.count > 1;
+}
+
+enum rc many_refuses(bool given, const char *flag, struct err *err)
+{
+    if (!given)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "%s is for one alone, not for many", flag);
 }
 
 static int64_t number(const struct json *object, struct str key)
@@ -81,6 +90,15 @@ static enum rc put_filter(struct json_writer *w, struct str text, struct err *er
     return RC_OK;
 }
 
+static void put_ids(struct json_writer *w, const struct cli *cli)
+{
+    json_key(w, "ids");
+    json_open_array(w);
+    for (size_t i = 0; i < cli->words.count; i++)
+        json_str(w, str_c(cli->words.items[i]));
+    json_close_array(w);
+}
+
 static enum rc body_of(struct cli *cli, const char *action, const struct many_args *args,
                        bool dry_run, struct str *ret_body, struct err *err)
 {
@@ -96,8 +114,12 @@ static enum rc body_of(struct cli *cli, const char *action, const struct many_ar
     }
     if (args->all)
         json_put_bool(&w, "all", true);
+    if (cli->words.count > 0)
+        put_ids(&w, cli);
     json_put_bool(&w, "dry_run", dry_run);
     json_close(&w);
+    if (body.overflow)
+        return err_set(err, RC_TOO_LARGE, "too many, or too long, for one request");
     *ret_body = arena_str(&cli->arena, buf_str(&body));
     return RC_OK;
 }
@@ -193,8 +215,8 @@ enum rc many_act(struct cli *cli, const char *action, bool executions, const str
     struct str path = arena_printf(&cli->arena, "/%s/actions", what);
     struct json answer;
     struct str body;
-    bool go = args->yes;
-    if (cli->words.count > 0)
+    bool go = args->yes || cli->words.count > 0; /* who names each of them means them */
+    if (cli->words.count > 0 && (args->filter != NULL || args->all))
         return err_set(err, RC_INVALID, "an id and --filter or --all exclude each other");
     TRY(body_of(cli, action, args, true, &body, err));
     TRY(api_call(cli, "POST", path, body, &answer, err));

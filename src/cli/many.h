@@ -1,5 +1,5 @@
 /* many.h - one action on many jobs or executions, for the commands that do it to one:
- * `belfry cancel --filter queue=mail,status=paused`. */
+ * `belfry cancel --filter queue=mail,status=paused`, `belfry cancel JOB JOB`. */
 #pragma once
 #include "cli/cli.h"
 #include "wire/json/json.h"
@@ -23,7 +23,9 @@ struct many_args {
 /* clang-format on */
 
 /* The user asked for many, not for one. */
-bool many_is_meant(const struct many_args *args);
+bool many_is_meant(const struct cli *cli, const struct many_args *args);
+/* Refuses a flag that only one of them can have. */
+enum rc many_refuses(bool given, const char *flag, struct err *err);
 /* Asks for it, follows the operation to its end and says what became of it. */
 enum rc many_act(struct cli *cli, const char *action, bool executions, const struct many_args *args,
                  struct err *err);

@@ -89,8 +89,8 @@
 
 /* Known by name and refused: this version cannot do them yet. */
 #define JOB_FIELDS_LATER(L)                                                                        \
-    L(http) L(container) L(task) L(resources) L(labels) L(at_most_once) L(secrets) L(user)         \
-    L(sandbox)
+    L(http) L(container) L(kubernetes) L(task) L(resources) L(labels) L(prefer) L(exclusive)       \
+    L(preemptible) L(permissions) L(group) L(notify) L(at_most_once) L(secrets) L(user) L(sandbox)
 /* clang-format on */
 
 enum job_kind {

@@ -10,25 +10,26 @@
     "groups|keys|login|move|progress|release|report|restore|roles|secrets|tasks|tls|top|wait|"     \
     "webhooks"
 
-/* Below /api/v1; {} stands for one part. */
+/* {} stands for one part. */
 #define LATER_PATHS(P)                                                                             \
-    P("/executions/{}/complete")                                                                   \
-    P("/executions/{}/fail")                                                                       \
-    P("/executions/{}/progress")                                                                   \
-    P("/logs/search")                                                                              \
-    P("/workers/{}/allocations")                                                                   \
-    P("/tasks")                                                                                    \
-    P("/tasks/{}")                                                                                 \
-    P("/keys")                                                                                     \
-    P("/keys/{}")                                                                                  \
-    P("/secrets")                                                                                  \
-    P("/secrets/{}")                                                                               \
-    P("/audit")                                                                                    \
-    P("/archive")                                                                                  \
-    P("/groups/{}")                                                                                \
-    P("/groups/{}/close")                                                                          \
-    P("/groups/{}/cancel")                                                                         \
-    P("/groups/{}/retry")                                                                          \
-    P("/teams/{}/usage")                                                                           \
-    P("/breakers/{}")                                                                              \
-    P("/scaling")
+    P("/metrics")                                                                                  \
+    P("/api/v1/executions/{}/complete")                                                            \
+    P("/api/v1/executions/{}/fail")                                                                \
+    P("/api/v1/executions/{}/progress")                                                            \
+    P("/api/v1/logs/search")                                                                       \
+    P("/api/v1/workers/{}/allocations")                                                            \
+    P("/api/v1/tasks")                                                                             \
+    P("/api/v1/tasks/{}")                                                                          \
+    P("/api/v1/keys")                                                                              \
+    P("/api/v1/keys/{}")                                                                           \
+    P("/api/v1/secrets")                                                                           \
+    P("/api/v1/secrets/{}")                                                                        \
+    P("/api/v1/audit")                                                                             \
+    P("/api/v1/archive")                                                                           \
+    P("/api/v1/groups/{}")                                                                         \
+    P("/api/v1/groups/{}/close")                                                                   \
+    P("/api/v1/groups/{}/cancel")                                                                  \
+    P("/api/v1/groups/{}/retry")                                                                   \
+    P("/api/v1/teams/{}/usage")                                                                    \
+    P("/api/v1/breakers/{}")                                                                       \
+    P("/api/v1/scaling")

@@ -33,5 +33,5 @@ bool log_stream_parse(struct str name, enum log_stream *ret_stream);
 /* The note that a worker leaves where the middle of a long output was dropped. No command can print
  * one: it is of the stream LOG_NOTE. */
 #define LOG_DROPPED_NOTE " bytes were dropped here"
-/* How many bytes a line of that stream says so of; 0: it says something else. */
+/* How many bytes were dropped, as a line of that stream says; 0: it says something else. */
 uint64_t log_note_dropped(struct str line);

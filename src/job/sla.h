@@ -32,7 +32,7 @@ enum sla_mark {
     SLA_VIOLATED = 2, /* … longer than it may, … */
     SLA_STOP = 4,     /* … and has to stop for that */
     SLA_BROKEN = 8,   /* an attempt of this execution has violated it: see sla_deciding_ms */
-    SLA_SLOW = 16,    /* … longer than the runs of its job usually do, whatever its SLA: pace.c */
+    SLA_SLOW = 16, /* … longer than runs of its job usually do, whatever its SLA: slow_runs.c */
     SLA_EXCEEDED = 32, /* an attempt of this execution has taken longer than expected */
     SLA_COUNTED = 64,  /* so has none without that mark: it began when that was marked already */
     SLA_MARKS = 127

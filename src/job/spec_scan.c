@@ -40,3 +40,9 @@ struct str spec_scan(struct str text, struct str key)
     }
     return (struct str){0};
 }
+
+bool spec_scan_recurs(struct str text)
+{
+    struct str schedule = spec_scan(text, STR("schedule"));
+    return spec_scan(schedule, STR("cron")).len > 0 || spec_scan(schedule, STR("every")).len > 0;
+}

@@ -9,3 +9,5 @@
  * such member. The text is what spec_text (wire/message/spec_json.h) made; of anything else some
  * part of it is returned, or nothing. */
 struct str spec_scan(struct str text, struct str key);
+/* spec_recurs of such a text. */
+bool spec_scan_recurs(struct str text);

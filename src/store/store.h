@@ -323,9 +323,10 @@ struct reader_ops {
      * without their ids and refusals. None when there is no such operation. */
     enum rc (*operations)(struct reader *, uint64_t id, struct arena *,
                           struct operation_rec **ret_parts, size_t *ret_count, struct err *);
-    /* Definitions of a job that was edited, newest first; with a version that one alone. */
-    enum rc (*versions)(struct reader *, uint64_t job_id, uint32_t version, struct arena *,
-                        struct version_rec **ret_versions, size_t *ret_count, struct err *);
+    /* Definitions of a job that was edited: at most max, from version `newest` on downwards. */
+    enum rc (*versions)(struct reader *, uint64_t job_id, uint32_t newest, size_t max,
+                        struct arena *, struct version_rec **ret_versions, size_t *ret_count,
+                        struct err *);
     /* With its document. RC_NOT_FOUND. */
     enum rc (*calendar)(struct reader *, struct str name, struct arena *,
                         struct calendar_rec *ret_calendar, struct err *);

@@ -110,18 +110,12 @@ static enum rc read_chunk(struct walk *w, size_t max, struct sorted_page *ret_ch
 
 /* ---- what fits */
 
-static bool recurs(const struct job_rec *job)
-{
-    struct str schedule = spec_scan(job->spec, STR("schedule"));
-    return spec_scan(schedule, STR("cron")).len > 0 || spec_scan(schedule, STR("every")).len > 0;
-}
-
 /* A job of which two executions wait for their moment, a retry and the next slot, stands where its
  * next run does; one that is paused nowhere. */
 static bool stands_here(const struct sorted_job *job, const struct exec_page *runs)
 {
     const struct exec_rec *next =
-        runs_next(job->job.state, recurs(&job->job), runs->execs, runs->count);
+        runs_next(job->job.state, spec_scan_recurs(job->job.spec), runs->execs, runs->count);
     return next != NULL && next->id == job->place.id;
 }
 

@@ -56,6 +56,8 @@ static bool pick_body(struct http_request *req, const struct web_asset *asset, s
 /* Whether the dashboard knows pages that begin so. Which things there are, it asks the API. */
 static bool is_page(struct str path)
 {
+    if (str_starts(path, STR("//"))) /* in a script that reads it, the name of a host */
+        return false;
     str_cut(&path, '/'); /* what is before the first slash: nothing */
     struct str part = str_cut(&path, '/');
     for (size_t i = 0; i < web_page_part_count; i++) {

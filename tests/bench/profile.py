@@ -115,10 +115,9 @@ def trace():
         out = folder / "callgrind.out"
         data = folder / "data"
         data.mkdir()
-        plain = rig.BELFRY
         wrapper = folder / "belfry"
         wrapper.write_text(f"#!/bin/sh\nexec valgrind -q --tool=callgrind "
-                           f"--callgrind-out-file={out} {plain} \"$@\"\n")
+                           f"--callgrind-out-file={out} {rig.BELFRY} \"$@\"\n")
         wrapper.chmod(0o755)
         with rig.Server(data, "--no-worker", "--set", "lease_ms=60s", binary=str(wrapper)) as server:
             run_load(server, TRACED_JOBS)

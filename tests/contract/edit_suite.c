@@ -123,14 +123,19 @@ static struct delta versioned_edit(const struct job_rec *job, struct job_change 
         .jobs = ret_change, .job_count = 1, .versions = ret_version, .version_count = 1};
 }
 
-static size_t versions_of(struct world *w, uint64_t job_id, uint32_t version,
-                          struct version_rec **ret_versions)
+static size_t versions_from(struct world *w, uint64_t job_id, uint32_t newest, size_t max,
+                            struct version_rec **ret_versions)
 {
     size_t count;
-    assert_rc(w->reader->ops->versions(w->reader, job_id, version, &w->arena, ret_versions, &count,
-                                       &w->err),
+    assert_rc(w->reader->ops->versions(w->reader, job_id, newest, max, &w->arena, ret_versions,
+                                       &count, &w->err),
               RC_OK);
     return count;
+}
+
+static size_t versions_of(struct world *w, uint64_t job_id, struct version_rec **ret_versions)
+{
+    return versions_from(w, job_id, UINT32_MAX, SIZE_MAX / 2, ret_versions);
 }
 
 PROMISE(the_first_edit_writes_the_version_before_it_too)
@@ -141,10 +146,10 @@ PROMISE(the_first_edit_writes_the_version_before_it_too)
     struct job_change change;
     struct version_change version;
     struct version_rec *found;
-    assert_int_equal(versions_of(w, job.id, 0, &found), 0);
+    assert_int_equal(versions_of(w, job.id, &found), 0);
     world_commit(w, versioned_edit(&job, &change, &version, 2, 0));
     world_reopen(w);
-    assert_int_equal(versions_of(w, job.id, 0, &found), 2);
+    assert_int_equal(versions_of(w, job.id, &found), 2);
     assert_true(found[0].version == 2 && found[0].at_ms == T0 + 2);
     assert_str(found[0].actor, STR("key:bob"));
     assert_str(found[0].spec, change.job.spec);
@@ -153,7 +158,7 @@ PROMISE(the_first_edit_writes_the_version_before_it_too)
     assert_str(found[1].actor, job.owner);
     assert_str(found[1].spec, job.spec);
     assert_str(found[1].payload, job.payload);
-    assert_int_equal(versions_of(w, job.id, 1, &found), 1);
+    assert_int_equal(versions_from(w, job.id, 1, 1, &found), 1);
     assert_int_equal(found[0].version, 1);
 }
 
@@ -177,10 +182,10 @@ PROMISE(versions_go_with_their_job)
     changes[0].job.finished_ms = T0 + 50;
     world_commit(w,
                  (struct delta){.jobs = changes, .job_count = 1, .execs = &end, .exec_count = 1});
-    assert_int_equal(versions_of(w, exec.job_id, 0, &found), 2);
+    assert_int_equal(versions_of(w, exec.job_id, &found), 2);
     world_commit(w, (struct delta){.forgotten = &exec.id, .forgotten_count = 1});
-    assert_int_equal(versions_of(w, exec.job_id, 0, &found), 0);
-    assert_int_equal(versions_of(w, other.job_id, 0, &found), 2);
+    assert_int_equal(versions_of(w, exec.job_id, &found), 0);
+    assert_int_equal(versions_of(w, other.job_id, &found), 2);
 }
 
 PROMISE(versions_that_are_too_many_go)
@@ -193,6 +198,10 @@ PROMISE(versions_that_are_too_many_go)
     struct version_rec *found;
     for (uint32_t i = 2; i < 6; i++)
         world_commit(w, versioned_edit(&job, &change, &version, i, i > 3 ? i - 3 : 0));
-    assert_int_equal(versions_of(w, job.id, 0, &found), 3);
+    assert_int_equal(versions_of(w, job.id, &found), 3);
     assert_true(found[0].version == 5 && found[2].version == 3);
+    assert_int_equal(versions_from(w, job.id, 4, 1, &found), 1);
+    assert_int_equal(found[0].version, 4);
+    assert_int_equal(versions_from(w, job.id, 4, 9, &found), 2);
+    assert_int_equal(versions_from(w, job.id, 2, 9, &found), 0);
 }

@@ -2,6 +2,8 @@
 #include "job/record/record_fields.h"
 #include "loaded.h"
 
+#include <string.h>
+
 static struct operation_rec new_part(struct world *w, uint64_t id, uint32_t partition)
 {
     (void)w;
@@ -236,13 +238,24 @@ PROMISE(a_turn_looks_at_no_more_than_it_asks_for)
     w->store->ops->abort(w->store);
 }
 
-PROMISE(a_turn_is_told_documents_where_a_filter_asks_for_them)
+/* Its document is kept with its payload, which may be too large for its row. */
+static uint64_t submit_with(struct world *w, size_t payload_bytes)
 {
-    struct world *w = *state;
-    uint64_t exec_id = world_submit(w, EXEC_QUEUED);
+    struct job_change job = new_job(w);
+    char *payload = arena_bytes(&w->arena, payload_bytes);
+    memset(payload, '7', payload_bytes);
+    job.job.payload = str_of(payload, payload_bytes);
+    struct exec_change exec = new_exec(w, &job, EXEC_QUEUED);
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    return exec.exec.id;
+}
+
+static void ask_by_document(struct world *w, size_t payload_bytes)
+{
+    uint64_t exec_id = submit_with(w, payload_bytes);
     struct str spec = read_job(w, read_exec(w, exec_id).job_id).spec;
     struct operation_rec op = {.id = INT64_MAX, .kind = OPERATION_CANCEL_JOBS};
-    struct question q = {.kind = ASK_LIVE, .operation = &op, .limit = 1};
+    struct question q = {.kind = ASK_LIVE, .operation = &op, .limit = 1, .after_id = exec_id - 1};
     const struct filter_value none = {STR("no_such_member"), STR("null")};
     const struct filter_value other = {STR("no_such_member"), STR("\"x\"")};
     op.meant = (struct filter){.document = &none, .document_count = 1};
@@ -253,6 +266,12 @@ PROMISE(a_turn_is_told_documents_where_a_filter_asks_for_them)
     world_admit(w, &q);
     assert_int_equal(q.answer.live_count, 0);
     w->store->ops->abort(w->store);
+}
+
+PROMISE(a_turn_is_told_documents_where_a_filter_asks_for_them)
+{
+    ask_by_document(*state, 2);
+    ask_by_document(*state, 100000);
 }
 
 PROMISE(a_list_of_operations_is_without_their_long_texts)

@@ -140,6 +140,31 @@ def test_ids_are_told_apart_from_what_is_not_there():
     assert "no job" in told[gone] and "already ended" in told[made[2]], told
 
 
+def test_names_and_parts_of_ids_are_taken_for_ids():
+    first, second = next(names), next(names)
+    for name in (first, second):
+        submit(server, handler="nobody", name=name)
+    ids = [expect(200, server, "GET", "/jobs/" + name)["job_id"] for name in (first, second)]
+    dry = act(server, "jobs", 200, action="pause", ids=["name:" + first, second], dry_run=True)
+    assert dry["count"] == 2 and set(dry["first"]) == set(ids), dry
+    done = over(server, act(server, "jobs", action="pause", ids=["…" + ids[1][-10:], ids[0], first]))
+    assert (done["ids"], done["done"]) == (2, 2), done
+    done = over(server, act(server, "executions", action="cancel", filter={"job": first}))
+    assert (done["done"], done["filter"]) == (1, {"job": ids[0]}), done
+    run = expect(200, server, "GET", f"/jobs/{ids[1]}/executions")["executions"][0]["execution_id"]
+    done = over(server, act(server, "executions", action="cancel", ids=[run[:-1]]))
+    assert (done["ids"], done["done"]) == (1, 1), done
+    for body in ({"ids": [ids[0], "no one"]}, {"ids": ["no one"] * 101}, {"ids": ["exec_0"]}):
+        problem = act(server, "jobs", 400, action="pause", **body)
+        assert problem["errors"][0]["field"].startswith("ids["), problem
+    refused("filter.job", "executions", action="cancel", filter={"job": "no one"})
+    refused("ids[0]", "executions", action="cancel", ids=[first])
+    problem = call(server, "POST", API + "/dead-letters/retry", {"filter": {"job": "no one"}})
+    assert [e["field"] for e in problem.json["errors"]] == ["filter.job"], problem
+    body = {"filter": {"job": first}, "dry_run": True}
+    assert expect(200, server, "POST", "/dead-letters/retry", body)["count"] == 0
+
+
 def test_executions_are_cancelled_and_dead_letters_run_again():
     queue, handler = next(names), next(names)
     worker = Worker(server, handlers=[handler])
@@ -173,6 +198,8 @@ def test_a_key_makes_one_operation():
     many(server, 2, queue=queue)
     again = act(server, "jobs", headers=key, action="cancel", filter={"queue": queue})
     assert again["operation_id"] == first["operation_id"] and again["status"] == "done", again
+    again = act(server, "jobs", headers=key, filter={"queue": [queue]}, action="cancel")
+    assert again["operation_id"] == first["operation_id"], "the same in other words"
     act(server, "jobs", 422, headers=key, action="pause", filter={"queue": queue})
     assert statuses(server, queue) == ["active", "active", "cancelled", "cancelled"]
 
@@ -252,6 +279,17 @@ def test_the_command_line_acts_on_many():
         assert own.cli("cancel", "--filter", "queue", "--yes").returncode == 2
         assert own.cli("cancel", "--filter", "colour=red", "--yes").returncode == 2
         assert own.cli("cancel", "job_0000000000001", "--all", "--yes").returncode == 2
+        assert own.cli("retry", "--all", "--yes", "--payload", "1").returncode == 2
+        assert own.cli("pause", "--all", "--yes", "--reason", "r").returncode == 2
+        assert own.cli("trigger", "a", "b", "--wait").returncode == 2
+        first, second, third = many(own, 3, queue="c")
+        assert own.cli("pause", first, second).stdout == "2 done, 0 refused\n"
+        done = own.cli("cancel", first, third, "job_0000000000001")
+        assert done.returncode == 1 and done.stdout.startswith("2 done, 1 refused\n"), done
+        run = own.newest_execution(second)["execution_id"]
+        assert own.cli("cancel", run, run, "--dry-run").stdout == f"1\n{run}\n"
+        assert own.cli("cancel", run, run).stdout == "1 done, 0 refused\n"
+        assert own.cli("cancel", run, "no-such").returncode == 2
         listed = own.cli("operations")
         assert listed.returncode == 0 and "trigger" in listed.stdout, listed
         newest = expect(200, own, "GET", "/operations")["operations"][0]["operation_id"]

@@ -14,6 +14,12 @@ import tempfile
 from belfry import BELFRY, PATIENCE_S, ROOT, Server, Stopwatch, main, tests_of, wait_for
 
 NOWHERE = "http://127.0.0.1:1"  # nobody listens on port 1
+JOB_COMMANDS = ("explain {}", "pause {}", "resume {}", "trigger {}", "history {}", "rollback {} 1", "slots {}",
+                "graph {}", "extend-sla {} --by 1h --reason r --approver a")
+COMMANDS = ("executions", "queues", "queues delete q", "teams", "calendars", "breakers", "workers", "cordon w",
+            "alerts", "ack a", "silence k --for 1h --reason r", "silences", "operations", "dead-letters",
+            "dead-letters fingerprints", "rejected", "plan", "series depth", "stats", "stats --blockers",
+            "events", "settings", "diagnostics", "me", "nodes", "nodes --takeovers", "cancel --all --yes")
 JOB_ID = re.compile(r"^job_[0-9a-z]{13}\n$")
 
 server = Server()  # one for all tests; those that break it start their own
@@ -210,6 +216,10 @@ def test_what_is_not_there_is_not_found():
         for name in ("job_0000000000001", "exec_0000000000001", "nonsense"):
             done = run(*command.split(), name)
             assert (done.returncode, done.stdout) == (3, "") and name in done.stderr, (command, done)
+    for command in JOB_COMMANDS:
+        done = run(*command.format("no-such-job").split())
+        assert (done.returncode, done.stdout) == (3, ""), (command, done)
+        assert "no-such-job" in done.stderr, (command, done)
 
 
 def test_a_wrong_key_is_denied():
@@ -228,6 +238,9 @@ def test_a_server_that_is_not_there_is_named():
         done = run(command, "--url", NOWHERE, *rest)
         assert (done.returncode, done.stdout) == (5, ""), done
         assert f"cannot reach {NOWHERE}: is `belfry server` running?" in done.stderr, done.stderr
+    for command in (*JOB_COMMANDS, *COMMANDS):
+        done = run(*command.format("some-job").split(), "--url", NOWHERE)
+        assert (done.returncode, done.stdout) == (5, ""), (command, done)
 
 
 def test_jobs_are_listed_newest_first_and_filtered():

@@ -145,6 +145,9 @@ def test_all_dead_letters_of_all_servers_are_retried_once_by_one_call():
         for job in jobs:
             a.wait_for_status(job, "failed")
         wait_for(lambda: len(b.api("GET", "/dead-letters")[1]["dead_letters"]) == 4, "letters")
+        for server in (a, b):
+            page = server.api("GET", "/dead-letters?count=true&limit=1")[1]
+            assert (page["total"], page["total_is_estimate"]) == (4, False), page
         status, answer = b.api("POST", "/dead-letters/retry", {"all": True})
         assert status == 202, answer
 

@@ -483,7 +483,7 @@ def rollback(job_id, version, **headers):
 def test_versions_are_kept_and_one_can_be_had_again():
     job_id = create(name=new_name(), schedule={"every": "1h"}, priority=7, payload={"n": 1})
     only, = versions(job_id)
-    assert (only["version"], only["actor"]) == (1, "admin"), only
+    assert (only["version"], only["actor"]) == (1, "key:admin"), only
     assert only["document"]["priority"] == 7 and only["document"]["payload"] == {"n": 1}, only
     status, answer, _ = rollback(job_id, 1)
     assert (status, answer["changed"], answer["version"]) == (200, False, 1), answer
@@ -491,7 +491,8 @@ def test_versions_are_kept_and_one_can_be_had_again():
     assert patch(job_id, 2, {"payload": {"n": 2}, "tags": {"a": "b"}})[0] == 200
     told = versions(job_id)
     assert [v["version"] for v in told] == [3, 2, 1], told
-    assert told[0]["actor"] == "key:admin" and told[0]["document"]["payload"] == {"n": 2}, told
+    assert {v["actor"] for v in told} == {"key:admin"}, told
+    assert told[0]["document"]["payload"] == {"n": 2}, told
     status, answer, etag = rollback(job_id, 1, If_Match='"3"')
     assert status == 200 and answer["version"] == 4 and etag == '"4"', (answer, etag)
     assert set(answer["changed_fields"]) == {"description", "priority", "payload", "tags"}, answer
@@ -509,6 +510,32 @@ def test_versions_are_kept_and_one_can_be_had_again():
     assert call("DELETE", f"/jobs/{job_id}")[0] == 200
     assert rollback(job_id, 2)[0] == 409
     assert call("GET", "/jobs/job_0000000000001/versions")[0] == 404
+
+
+def test_versions_are_listed_page_by_page():
+    job_id = create(schedule={"every": "1h"}, priority=1)
+    other = create(schedule={"every": "1h"}, priority=1)
+    assert call("GET", f"/jobs/{job_id}/versions?limit=1")[1]["next_cursor"] is None
+    for version in range(1, 20):
+        assert patch(job_id, version, {"priority": version + 1})[0] == 200
+    all_of_them = versions(job_id)
+    assert [v["version"] for v in all_of_them] == list(range(20, 0, -1))
+    for limit in (1, 3, 8, 10, 19, 20):
+        found, query = [], f"limit={limit}"
+        while query:
+            status, page, _ = call("GET", f"/jobs/{job_id}/versions?{query}")
+            assert status == 200 and 0 < len(page["versions"]) <= limit, page
+            found += page["versions"]
+            cursor = page["next_cursor"]
+            query = cursor and f"limit={limit}&cursor={cursor}"
+        assert found == all_of_them, limit
+    cursor = call("GET", f"/jobs/{job_id}/versions?limit=5")[1]["next_cursor"]
+    assert cursor and call("GET", f"/jobs/{other}/versions?cursor={cursor}")[0] == 400
+    assert call("GET", f"/jobs/{job_id}/versions?cursor=x")[0] == 400
+    assert rollback(job_id, 10)[0] == 200 and rollback(job_id, 30)[0] == 404
+    shown = server.cli("history", job_id, "--limit", "2")
+    assert shown.returncode == 0 and len(shown.stdout.splitlines()) == 3 and "more" in shown.stderr, shown
+    assert len(server.cli("history", job_id, "--all").stdout.splitlines()) == 22
 
 
 def test_a_rollback_to_a_calendar_that_is_gone_is_refused():

@@ -92,13 +92,15 @@ def test_any_match_sends_the_event_and_types_narrow():
     job, execution = submit(server, queue="mine", schedule={"delay": "1h"})
     other, _ = submit(server, queue="theirs", schedule={"delay": "1h"})
     with Stream(server, f"{SUMMARY}&job={job}&queue=loud") as stream, \
-            Stream(server, f"{SUMMARY}&execution={execution}&type=queue&queue=loud") as narrow:
-        next_of(stream, "tick"), next_of(narrow, "tick")
+            Stream(server, f"{SUMMARY}&execution={execution}&type=queue&queue=loud") as narrow, \
+            Stream(server, f"{SUMMARY}&execution=...{execution[-10:]}") as part:
+        next_of(stream, "tick"), next_of(narrow, "tick"), next_of(part, "tick")
         expect(200, server, "DELETE", "/jobs/" + other)
         expect(200, server, "POST", "/queues/loud/pause")
         expect(200, server, "DELETE", "/jobs/" + job)
         assert next_of(stream, "queue")["queue"] == "loud"
         assert next_of(stream, "execution")["job_id"] == job
+        assert next_of(part, "execution")["execution_id"] == execution
         kinds = [kind for _, kind, _ in (next(narrow) for _ in range(3))]
         assert kinds.count("queue") == 1 and "execution" not in kinds, kinds
 
@@ -137,6 +139,8 @@ def test_parameters_that_make_no_sense_are_named():
     assert fields("/events?view=everything") == {"view"}
     assert fields(SUMMARY + "&job=job_1") == {"job"}
     assert fields(SUMMARY + "&execution=job_0s86ejspw0400&type=x") == {"execution", "type"}
+    assert fields(SUMMARY + "&execution=some-name&type=x") == {"execution", "type"}
+    assert fields("/jobs?execution=some-name") == {"execution"}
     assert fields(SUMMARY + "&queue=%20&type=tick") == {"queue", "type"}
     assert fields(SUMMARY + "&view=summary") == {"view"}
     assert fields(SUMMARY + "&owner=me") == {"owner"}

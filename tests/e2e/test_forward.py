@@ -102,9 +102,9 @@ def lose(wire, begin, done=True):
     wire.lose = (begin, done)
 
 
-def get(server, path, **headers):
+def get(server, path, method="GET", **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
-    connection.request("GET", "/api/v1" + path, headers={
+    connection.request(method, "/api/v1" + path, headers={
         "Authorization": "Bearer " + server.key(),
         **{name.replace("_", "-"): value for name, value in headers.items()}})
     with connection.getresponse() as answer:
@@ -122,6 +122,20 @@ def test_an_answer_that_another_server_gives_is_packed_for_who_takes_that():
     assert (head["ETag"], packed) == (get(b, path, Accept_Encoding="gzip")[1]["ETag"], packed)
     for tag in (head["ETag"], plain_head["ETag"]):
         assert get(a, path, Accept_Encoding="gzip", If_None_Match=tag)[0] == 304
+
+
+def test_head_tells_of_the_answer_that_several_servers_give():
+    a, b, _ = PAIR.made
+    job = job_of(b, handler="nobody", command=None)
+    for path in (f"/jobs/{job}/explain", "/settings", "/teams", "/breakers"):
+        for method in ("HEAD", "GET"):  # parts of a HEAD would be missing
+            _, head, body = get(a, path, method)
+            told = head["ETag"], head["Content-Length"]
+            if method == "HEAD":
+                before = told
+                assert body == b"", body
+        assert told == before and int(told[1]) == len(body), (path, before, told)
+        assert "missing" not in json.loads(body), body
 
 
 def test_a_stream_that_another_server_gives_begins_at_once():

@@ -164,6 +164,27 @@ def test_followed_lines_can_be_resumed_behind_any():
             assert [event for _, event, _ in stream] == ["end"]
 
 
+def test_lines_of_an_attempt_that_was_given_to_another_worker_are_counted_on():
+    for server, asked in servers():
+        run, worker, lease = leased(server)
+        one = asked[-1]
+        worker.upload(frame(lease, 1, b"a\nb"))
+        end_run(worker, lease, 1, "returned")
+        second, = wait_for(lambda: worker.poll(free=1, wait_ms=LONG_MS)["leases"], "the lease again")
+        assert second["attempt"] == lease["attempt"] and second["token"] != lease["token"], (lease, second)
+        worker.poll(running=[second])
+        worker.upload(frame(second, 1, b"c\nd\n"))
+        end_run(worker, second, 1)
+        found, _ = lines(one, logs(run))
+        assert texts(found) == [(1, 1, "a"), (1, 2, "b"), (1, 3, "c"), (1, 4, "d")], found
+        with Stream(one, logs(run, "&follow=true")) as stream:
+            events = list(stream)
+        assert [data.get("n") for _, _, data in events] == [1, 2, 3, 4, None], events
+        for i, (last_id, _, _) in enumerate(events[:-1]):
+            with Stream(one, logs(run, "&follow=true"), last_id) as stream:
+                assert list(stream) == events[i + 1:], (i, last_id)
+
+
 def test_any_window_of_much_output_is_near():
     for server, asked in servers():
         run, worker, lease = leased(server)

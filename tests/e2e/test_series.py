@@ -75,8 +75,10 @@ def test_what_is_usual_is_the_median_of_this_hour_of_the_day():
 
 def test_a_queue_that_never_was_is_said_to_be_unknown():
     with Server("--no-worker") as own:
-        told = series(own, "depth", queue="never")
-        assert told["note"] and {p["value"] for p in told["points"]} == {None}, told
+        wait_for(lambda: values(own, "depth")[-1] == 0, "the first whole sample")
+        for metric, since in (("depth", "1h"), ("completed", "1h"), ("completed", "2d")):
+            told = series(own, metric, queue="never", since=since)
+            assert told["note"] and {p["value"] for p in told["points"]} == {None}, told
         def fields(query):
             answer = call(own, "GET", API + "/series?" + query)
             assert answer.status == 400, answer

@@ -188,7 +188,7 @@ def test_a_change_by_cookie_has_to_come_from_our_own_page():
 
 
 def test_a_proxy_that_speaks_tls():
-    with Server("--no-worker", "--set", "public_url=https://jobs.example.com/") as behind:
+    with Server("--no-worker", "--set", "public_url=https://jobs.example.com:443/") as behind:
         link = call(behind, "POST", API + "/sessions/codes").json
         assert link["url"] == f"https://jobs.example.com/#code={link['code']}", link
         headers = {"Host": "jobs.example.com", "X-Belfry": "1", "Origin": "https://jobs.example.com"}

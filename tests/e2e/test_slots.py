@@ -92,6 +92,8 @@ def test_what_lies_ahead_is_what_the_schedule_says_page_by_page():
         assert slots(asked, job, f"from={second}&until={ahead[-3]['slot']}") == [ahead[-2]]
         assert slots(asked, job, f"until={second}") == [ahead[-1]]
         assert slots(asked, job, f"until={first}") == []
+        later = slots(asked, job, "from=2099-01-01T00:00:00Z")
+        assert (len(later), later[-1]["slot"]) == (100, "2099-01-01T00:00:00.000Z"), later[-1]
         far = expect(400, asked, "GET", f"/jobs/{job}/slots?until=2099-01-01T00:00:00Z")
         assert "slots ahead; at most 10000" in json.dumps(far), far
         expect(200, server, "POST", f"/jobs/{job}/pause")

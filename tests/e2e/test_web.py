@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import gzip
 import hashlib
+import html
 import os
 import re
 import subprocess
@@ -55,7 +56,7 @@ def test_pages_and_assets_are_served_as_they_should():
         assert told["content-encoding"] == coding and len(packed) < len(plain), (asked, told)
         assert "Accept-Encoding" in told["vary"]
         assert coding != "gzip" or gzip.decompress(packed) == plain
-    for path in ("/nobody", "/jobsx", "/favicon.ico/"):  # the page says that there is none
+    for path in ("/nobody", "/jobsx", "/favicon.ico/", "//jobs"):  # the page says that there is none
         assert fetch(path, **BROWSER)[::2] == (404, fetch("/", **BROWSER)[2]), path
     assert not re.search(rb"<(script|style)(?![^>]*src=)|\sstyle=|\son\w+=", page), page
 
@@ -74,6 +75,22 @@ def test_what_is_no_page_stays_as_it_was():
 def test_nothing_is_fetched_from_elsewhere():
     _, _, page = fetch("/", **BROWSER)
     assert not re.search(rb"https?://", page)
+
+
+def test_commands_that_empty_pages_teach_are_understood():
+    found = {html.unescape(command) for path in (ROOT / "src" / "web").rglob("*.tsx")
+             for command in re.findall(r'command="([^"]*)"', path.read_text())}
+    assert len(found) > 10, found
+    with Server("--no-worker") as own:
+        where = {**own.env, "PATH": f"{os.path.dirname(BELFRY)}:{os.environ['PATH']}"}
+        for i, command in enumerate(sorted(found)):
+            if re.match("belfry (server|worker) ", command):
+                command += " --help"  # it would go on for ever
+            command = command.replace(" --wait", "")  # there is no worker, …
+            command = re.sub(r"--name (\w+)", rf"--name \1-{i}", command)  # … so that names stay in use
+            done = subprocess.run(["sh", "-c", command], env=where, cwd=own.dir, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, (command, done.stderr)
 
 
 def scripts(units):
@@ -121,7 +138,7 @@ def several_servers():
 
 if os.environ.get("BELFRY_NIGHT"):
     def test_a_night_of_many_jobs():
-        with Server("--no-worker") as own:
+        with Server() as own:
             run_node("night.mjs", own, timeout_s=3600)
 
     def test_several_servers_at_night():

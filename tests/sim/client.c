@@ -383,6 +383,14 @@ static void ask_fence(struct world *w, uint64_t exec)
     net_send(w, call);
 }
 
+static void change_definition(struct world *w)
+{
+    if (w->scene.rolls_back && pick(w, 2) == 0)
+        client_roll_back(w);
+    else
+        client_edit(w);
+}
+
 void client_act(struct world *w)
 {
     uint64_t dice = pick(w, w->scene.calendar_permille > 0 ? 160 : 154);
@@ -395,7 +403,7 @@ void client_act(struct world *w)
     else if (dice >= 126)
         bury(w);
     else if (dice >= 120)
-        w->scene.rolls_back &&pick(w, 2) == 0 ? client_roll_back(w) : client_edit(w);
+        change_definition(w);
     else if (dice >= 100)
         meddle(w);
     else if (dice < 49)

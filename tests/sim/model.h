@@ -126,7 +126,8 @@ struct model_exec {
     bool cancelled;      /* somebody was told so */
     bool settled_before; /* perhaps: by a clock that was set back since, so it had to wait again */
     bool replanned;      /* for a time that has not come: what it waits for is still to be found */
-    uint64_t begun_turn; /* what it depends on did not hold it any more … */
+    uint64_t blocked_turn;  /* it was blocked; 0: it was made so, or never was */
+    uint64_t begun_turn;    /* what it depends on did not hold it any more … */
     uint64_t hopeless_turn; /* … or never will be */
     int64_t lease_until_ms; /* boot clock */
     uint64_t lease_epoch;   /* of its partition, when it was granted or loaded */

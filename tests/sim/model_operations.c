@@ -217,6 +217,10 @@ static void keep_operation(struct world *w, const struct operation_change *chang
             "an operation has come to %" PRIu64 " done and %" PRIu64
             " refused, and there were %" PRIu64 " dead letters",
             rec->done, rec->refused, op->most);
+    uint64_t acted = rec->done + rec->refused - op->rec.done - op->rec.refused;
+    PROMISE(
+        w, rec->state != OPERATION_RUNNING || acted == 0 || letter_order(rec->at, op->rec.at) > 0,
+        "an operation has done %" PRIu64 " things, and its place is not in the same commit", acted);
     if (!acts_on_letters(rec) && rec->done > op->rec.done)
         check_acted(w, op, rec, delta);
     if (op->loads != w->model.loads)
@@ -224,6 +228,7 @@ static void keep_operation(struct world *w, const struct operation_change *chang
     op->rec.state = rec->state;
     op->rec.done = rec->done;
     op->rec.refused = rec->refused;
+    op->rec.at = rec->at;
     if (rec->state == OPERATION_DONE && !acts_on_letters(rec))
         check_all(w, op);
     if (rec->state == OPERATION_CANCELLED)

@@ -137,6 +137,41 @@ static enum exec_state first_state(const struct world *w, const struct model_exe
     return model_recurs(x) || later || asks ? EXEC_SCHEDULED : EXEC_QUEUED;
 }
 
+/* Work is done once, and what came of it is kept. */
+static void promise_effect(struct world *w, const struct model_exec *x, enum exec_event event,
+                           const struct exec_rec *to)
+{
+    PROMISE(w, event != EV_LEASE || !x->rec.effect_done,
+            "%s was delivered again, though its work is done", exec_label(w, to->id));
+    PROMISE(w, event != EV_DEDUPLICATE || to->effect_done,
+            "%s was deduplicated, and nobody did its work", exec_label(w, to->id));
+    if (event == EV_SUCCEED)
+        PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
+                "%s succeeded, and its result is lost", exec_label(w, to->id));
+}
+
+/* Where the execution stands behind the step. */
+static void go_on(struct world *w, struct model_exec *x, enum exec_event event,
+                  const struct exec_rec *to, enum exec_state next, const struct turn_view *view)
+{
+    x->lost += event == EV_LOST || event == EV_QUARANTINE;
+    x->returned += event == EV_RETURN;
+    if (event == EV_RETURN && to->unseen == 0 && x->kills > x->lost)
+        x->kills = x->lost; /* its worker reported: only deaths in a row are held against it */
+    x->slow = x->slow && event != EV_RETRY;
+    x->ended_by = event;
+    x->ended_boot_ms = w->boot_ms;
+    if (event == EV_HOLD) { /* it may go on in the same turn */
+        x->rec.due_ms = to->due_ms;
+        x->rec.ready_ms = view->now.wall_ms;
+    } else if (event == EV_DUE) {
+        x->rec.due_ms = 0; /* and its lease may follow */
+    }
+    if (next == EXEC_QUEUED)
+        x->queued_ms = w->boot_ms;
+    x->rec.state = next;
+}
+
 static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
                       const struct trail_step *step, const struct exec_rec *to,
                       const struct turn_view *view)
@@ -176,34 +211,13 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         lease_ends(w, x, view);
     if (event == EV_LEASE)
         lease_begins(w, x, to, view);
-    PROMISE(w, event != EV_LEASE || !x->rec.effect_done,
-            "%s was delivered again, though its work is done", exec_label(w, to->id));
-    PROMISE(w, event != EV_DEDUPLICATE || to->effect_done,
-            "%s was deduplicated, and nobody did its work", exec_label(w, to->id));
-    if (event == EV_SUCCEED)
-        PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
-                "%s succeeded, and its result is lost", exec_label(w, to->id));
+    promise_effect(w, x, event, to);
     if (exec_is_leased(from) && !edited)
         failures_step(w, x, event, to, view);
     if (event == EV_RETRY && !edited)
         failures_wait(w, x, to, view);
     slas_step(w, x, event, next, view);
-    x->lost += event == EV_LOST || event == EV_QUARANTINE;
-    x->returned += event == EV_RETURN;
-    if (event == EV_RETURN && to->unseen == 0 && x->kills > x->lost)
-        x->kills = x->lost; /* its worker reported: only deaths in a row are held against it */
-    x->slow = x->slow && event != EV_RETRY;
-    x->ended_by = event;
-    x->ended_boot_ms = w->boot_ms;
-    if (event == EV_HOLD) { /* it may go on in the same turn */
-        x->rec.due_ms = to->due_ms;
-        x->rec.ready_ms = view->now.wall_ms;
-    } else if (event == EV_DUE) {
-        x->rec.due_ms = 0; /* and its lease may follow */
-    }
-    if (next == EXEC_QUEUED)
-        x->queued_ms = w->boot_ms;
-    x->rec.state = next;
+    go_on(w, x, event, to, next, view);
 }
 
 void steps_take(struct world *w, struct model_exec *x, struct str steps, const struct exec_rec *to,

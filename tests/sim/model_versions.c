@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+enum { MANY = 1 << 20 };
+
 static void remove_oldest(struct model_job *job)
 {
     job->versions.len--;
@@ -57,9 +59,10 @@ void versions_check(struct world *w, const struct model_job *job)
     size_t count;
     struct err err;
     size_t want = job->forgotten_turn != 0 ? 0 : job->versions.len;
-    PROMISE(
-        w, w->reader->ops->versions(w->reader, job->rec.id, 0, &arena, &got, &count, &err) == RC_OK,
-        "the versions of %s cannot be read: %s", job_label(w, job->rec.id), err.text);
+    PROMISE(w,
+            w->reader->ops->versions(w->reader, job->rec.id, UINT32_MAX, MANY, &arena, &got, &count,
+                                     &err) == RC_OK,
+            "the versions of %s cannot be read: %s", job_label(w, job->rec.id), err.text);
     PROMISE(w, count == want, "%s has %zu versions, and %zu should be there",
             job_label(w, job->rec.id), count, want);
     for (size_t i = 0; i < count; i++) /* newest first */
@@ -85,9 +88,9 @@ static struct str read_document(struct world *w, const struct model_job *job,
     struct spec spec;
     struct err err;
     enum rc rc =
-        w->reader->ops->versions(w->reader, job->rec.id, to->version, arena, &got, &count, &err);
-    PROMISE(w, rc == RC_OK && count == 1, "version %" PRIu32 " of %s is not there", to->version,
-            job_label(w, job->rec.id));
+        w->reader->ops->versions(w->reader, job->rec.id, to->version, 1, arena, &got, &count, &err);
+    PROMISE(w, rc == RC_OK && count == 1 && got->version == to->version,
+            "version %" PRIu32 " of %s is not there", to->version, job_label(w, job->rec.id));
     PROMISE(w, spec_read(got->spec, arena, &spec, &err) == RC_OK,
             "version %" PRIu32 " of %s is no document: %s", to->version, job_label(w, job->rec.id),
             err.text);

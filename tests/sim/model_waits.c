@@ -12,6 +12,8 @@ void waits_step(struct world *w, struct model_exec *x, enum exec_event event, st
                 const struct turn_view *view)
 {
     enum exec_state from = x->rec.state;
+    if (event == EV_BLOCK)
+        x->blocked_turn = w->model.turn;
     x->settled_before |= event == EV_PLAN && from == EXEC_BLOCKED && !x->replanned;
     x->replanned &= event != EV_PLAN && event != EV_BLOCK;
     if (event == EV_DUE && from != EXEC_RETRYING && !x->settled_before)
@@ -142,6 +144,12 @@ void waits_replanned(struct world *w, struct model_exec *x, const struct wish *e
                                              : edit->when == WHEN_AT && edit->when_ms > now_ms);
 }
 
+/* The turn in which it began to wait. */
+static uint64_t waits_since(const struct model_exec *x)
+{
+    return x->blocked_turn != 0 ? x->blocked_turn : x->born_turn;
+}
+
 /* It went on because everything is met, or was skipped because something never will be. */
 static void check_slot_waits(struct world *w, const struct model_exec *x)
 {
@@ -161,6 +169,8 @@ static void check_slot_waits(struct world *w, const struct model_exec *x)
         const struct model_exec *slot = latest(upstream, x->rec.slot_ms);
         if (upstream->forgotten_turn != 0 || (slot != NULL && slot->forgotten_turn != 0))
             return; /* nobody knows any more */
+        if (slot != NULL && slot->born_turn > waits_since(x))
+            return; /* the clock went back: there was no such slot when it was looked for */
         if (model_edited_now(m, upstream))
             return; /* which slot was the latest depends on the order of commands */
         counts[upstream->schedule == NULL ? as_of_job(m, upstream, type)

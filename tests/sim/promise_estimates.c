@@ -67,11 +67,22 @@ static int64_t latest_ms(const struct world *w, int64_t from_ms, int64_t now_ms)
     int64_t ready = 0;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct exec_rec *rec = &w->model.execs.items[i]->rec;
-        ready += rec->state == EXEC_QUEUED;
+        ready +=
+            rec->state == EXEC_QUEUED || w->model.execs.items[i]->changed_turn == w->model.turn;
         if (exec_is_leased(rec->state)) /* it may have ended in a turn that was undone */
             longest_ms = later_ms(longest_ms, now_ms - rec->started_ms);
     }
     return from_ms + (ready + 1) * later_ms(longest_ms, 1);
+}
+
+static void check_not_too_late(struct world *w, const struct model_exec *x, int64_t due_ms,
+                               const struct estimate *told)
+{
+    int64_t now_ms = w->door->view->now.wall_ms;
+    int64_t last_ms = latest_ms(w, later_ms(now_ms, due_ms), now_ms);
+    PROMISE(w, !is_calm(w, x) || told->at_ms <= last_ms,
+            "%s is said to start %" PRId64 " ms later than if all ran one after the other",
+            exec_label(w, x->rec.id), told->at_ms - last_ms);
 }
 
 void promise_estimate(struct world *w, const struct model_exec *x, const struct estimate *told)
@@ -93,9 +104,7 @@ void promise_estimate(struct world *w, const struct model_exec *x, const struct 
         w,
         told->at_ms > now.wall_ms + FAR_MS || is_served(w, &model_wish(&w->model, x->job)->rules),
         "%s is said to start within a minute, and no worker serves it", exec_label(w, x->rec.id));
-    PROMISE(w, !is_calm(w, x) || told->at_ms <= latest_ms(w, from_ms, now.wall_ms),
-            "%s is said to start %" PRId64 " ms later than if all ran one after the other",
-            exec_label(w, x->rec.id), told->at_ms - latest_ms(w, from_ms, now.wall_ms));
+    check_not_too_late(w, x, x->rec.due_ms, told);
 }
 
 void promise_estimate_of_new(struct world *w, const struct submission *item)
@@ -108,4 +117,7 @@ void promise_estimate_of_new(struct world *w, const struct submission *item)
             (told->at_ms == 0) == (told->reason.len > 0) &&
                 (told->at_ms == 0 || told->at_ms >= later_ms(now_ms, item->due_ms)),
             "%s is said to start at a moment that cannot be", exec_label(w, item->exec_id));
+    const struct model_exec *x = model_exec(&w->model, item->exec_id);
+    if (x != NULL)
+        check_not_too_late(w, x, item->due_ms, told);
 }

@@ -21,10 +21,9 @@ enum {
 
 /* ---- the scene */
 
-static void draw_scene(struct world *w)
+static void draw_engine(struct world *w)
 {
     static const size_t keep_bytes[] = {0, 200, 4096};
-    static const int64_t points_ms[] = {20, 1, 60000};
     struct scene *s = &w->scene;
     s->engine = engine_defaults;
     s->engine.lease_ms = pick_ms(w, 2000, 20000);
@@ -59,6 +58,13 @@ static void draw_scene(struct world *w)
     s->engine.kill_grace_ms = pick_ms(w, 0, 3000);
     s->engine.lost_max = 1 + (uint32_t)pick(w, 4);
     s->engine.retry_after_max_ms = pick_ms(w, 0, 10000);
+}
+
+static void draw_scene(struct world *w)
+{
+    static const int64_t points_ms[] = {20, 1, 60000};
+    struct scene *s = &w->scene;
+    draw_engine(w);
     s->workers = 1 + pick(w, WORKERS_MAX);
     s->steps = 100 + pick(w, 700);
     s->at_max_ms = pick_ms(w, 1000, 300000);

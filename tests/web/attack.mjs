@@ -1,7 +1,10 @@
 // What others may try, and what may go wrong, in a browser: links used twice, forged cookies, pages of other sites,
 // names that are code, servers that die, pages that sleep, keys that are typed wrong.
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { check, close, open, PHONE, run, same, serve, until } from './rig.mjs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { check, close, open, PHONE, run, same, serve, until, violations } from './rig.mjs'
 
 const REFUSED = ['Failed to load resource', 'net::ERR']
 const HOSTILE = ['<img src=x onerror="window.hacked=1">', '"><script>window.hacked=1</script>', '\u202egnp.exe\u202c',
@@ -74,6 +77,19 @@ await run({
         check(!(await kept(page)).includes(server.key()), 'the key is kept')
         await close(page)
     },
+    'what a key may not call is not offered': async () => {
+        for (const viewport of [undefined, PHONE]) {
+            const page = await visit('/signin', { stranger: REFUSED, viewport })
+            await page.getByLabel('Key', { exact: true }).fill(server.key('worker'))
+            await page.keyboard.press('Enter')
+            await page.getByRole('heading', { name: 'This page is not for this key' }).waitFor()
+            same(await page.locator('.side a').count(), 0, 'pages in the side bar')
+            same(await violations(page), [], 'accessible')
+            await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+            await page.getByLabel('Key', { exact: true }).waitFor()
+            await close(page)
+        }
+    },
     'cookies that are forged, of before, or of another server are none': async () => {
         const page = await signedIn()
         const [cookie] = await cookiesOf(page)
@@ -98,6 +114,31 @@ await run({
         await old.getByLabel('Key', { exact: true }).waitFor()
         await close(old)
     },
+    'a link is good for two minutes, and a session for twelve hours': async () => {
+        const library = readdirSync('/usr/lib').map(name => `/usr/lib/${name}/faketime/libfaketimeMT.so.1`)
+            .find(path => existsSync(path))
+        if (/-t?san\//.test(process.env.BELFRY ?? ''))
+            return // its runtime insists on being loaded first, and so does libfaketime
+        check(library, 'libfaketime is missing: scripts/deps test installs it')
+        const dir = mkdtempSync(join(tmpdir(), 'belfry-web-time-'))
+        const clock = join(dir, 'away')
+        const set = away => writeFileSync(clock, away)
+        set('+0')
+        const later = await serve({ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1' })
+        const page = await signedIn('/settings', { from: later, base: later.url })
+        const link = await newLink(later)
+        set('+121')
+        const late = await visit(link, { stranger: REFUSED, base: later.url })
+        await late.getByRole('alert').getByText('older than two minutes').waitFor()
+        await close(late)
+        await page.reload()
+        await page.getByRole('heading', { name: 'Settings' }).waitFor()
+        set('+43201')
+        await page.getByLabel('Key', { exact: true }).waitFor() // without being asked for anything
+        await close(page)
+        await later.end()
+        rmSync(dir, { recursive: true })
+    },
     'signing out takes one browser, everywhere takes all, and each comes back to its page': async () => {
         const [one, two] = [await signedIn('/cron?cron=@daily'), await signedIn('/settings')]
         await one.locator('.top-who').click()
@@ -115,7 +156,7 @@ await run({
         await close(one)
         await close(two)
     },
-    'a page of another site can do nothing': async () => {
+    'a page of another site, or of another port, can do nothing': async () => {
         await server.call('POST', '/jobs', { name: 'target', command: ['true'], queue: 'target',
             schedule: { delay: '300d' } })
         const api = `${server.url}/api/v1`
@@ -133,19 +174,24 @@ await run({
                 })
             </script>`)
         const page = await signedIn('/', { stranger: [...REFUSED, 'CORS', 'frame-ancestors', 'Refused to'] })
-        const answers = []
-        page.context().on('response', answer => answer.url().startsWith(api) && answer.request().method() === 'POST' &&
-            answers.push(answer.status()))
-        const other = await page.context().newPage()
-        await other.goto(site.url)
-        same(await until(() => other.evaluate(() => window.told), 'the tries'), ['opaque', 'refused', 'refused', 'refused'],
-            'what the other site saw')
-        await until(() => answers.length >= 2, 'the form to be answered')
-        check(answers.every(status => status === 403 || status === 401 || status === 404 || status === 405),
-            `answers: ${answers}`)
-        same((await server.call('GET', '/queues/target')).paused, false, 'the queue is paused')
-        const frames = await Promise.all(other.frames().slice(1).map(frame => frame.content().catch(() => '')))
-        check(!frames.some(text => text.includes('id="app"')), 'the dashboard is in a frame')
+        // The same site for cookies, since they know no ports, and one that is not.
+        for (const host of ['127.0.0.1', 'localhost']) {
+            const answers = []
+            const hear = answer => answer.url().startsWith(api) && answer.request().method() === 'POST' &&
+                answers.push(answer.status())
+            page.context().on('response', hear)
+            const other = await page.context().newPage()
+            await other.goto(site.url.replace('127.0.0.1', host))
+            same(await until(() => other.evaluate(() => window.told), 'the tries'),
+                ['opaque', 'refused', 'refused', 'refused'], `what ${host} saw`)
+            await until(() => answers.length >= 2, 'the form to be answered')
+            check(answers.every(status => [401, 403, 404, 405].includes(status)), `answers to ${host}: ${answers}`)
+            same((await server.call('GET', '/queues/target')).paused, false, 'the queue is paused')
+            const frames = await Promise.all(other.frames().slice(1).map(frame => frame.content().catch(() => '')))
+            check(!frames.some(text => text.includes('id="app"')), 'the dashboard is in a frame')
+            page.context().off('response', hear)
+            await other.close()
+        }
         site.close()
         await close(page)
     },
@@ -195,6 +241,8 @@ await run({
         await page.locator('#main h1').waitFor({ state: 'attached' })
         await page.locator('.live-live').waitFor()
         check(await page.locator('#main tr').count() < 200, 'all rows are drawn')
+        await page.goto('/queues/q-4999') // none of those that ticks tell of
+        await page.locator('.queue-figure', { hasText: 'dead letters' }).getByText('0', { exact: true }).waitFor()
         await page.goto('/')
         await page.locator('.figure').first().waitFor()
         await close(page)

@@ -1,5 +1,5 @@
 // The pages of executions in a browser: what they say, what they do, and the viewer of their output.
-import { call, check, close, open, PHONE, run, same, until, violations, titleOf } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, until, violations } from './rig.mjs'
 
 const ONCE = { max_retries: 0 }
 const OVER = ['completed', 'failed', 'timeout', 'cancelled']
@@ -36,7 +36,7 @@ await run({
         await ended(id)
         const page = await open(`/executions/${id}`)
         await page.getByText('It failed for good after 2 attempts: exit code 1').waitFor()
-        check((await page.title()).endsWith('import-customers, failed · belfry'), 'the title')
+        await until(async () => (await page.title()).endsWith('import-customers, failed · belfry'), 'the title')
         await page.getByLabel('stack trace', { exact: true }).getByText('ValueError: customer 42').waitFor()
         await page.getByRole('link', { name: 'import-other' }).waitFor()
         await page.getByText('the attempt failed; it is tried again').waitFor()
@@ -45,14 +45,29 @@ await run({
         await page.getByText('All of them failed in the same way.').waitFor()
         same(await page.locator('.attempts thead th').count(), 3, 'columns')
         same(new URL(page.url()).pathname, `/executions/${id}/attempts`, 'the address of the tab')
+        await page.goto('/executions?status=failed&name=import-')
+        await page.locator('tr[data-at="1"]').getByText('exit code 1: ValueError: customer # has no home').waitFor()
         await close(page)
     },
     'what waits says for what, in its row and on its page': async () => {
         await call('POST', '/queues/shut/pause')
         const id = await start('held-back', ['true'], { queue: 'shut' })
+        const unanswered = await open('about:blank')
+        await unanswered.route('**/explain', () => {})
+        await unanswered.goto('/executions?queue=shut')
+        await unanswered.locator('tr[data-at="0"]').waitFor()
+        same(await violations(unanswered), [], 'while the reason is not known')
+        await close(unanswered)
         const page = await open('/executions?queue=shut')
         await page.getByText('queue shut is paused').click()
         await page.getByText(/^It waits\. The queue 'shut' was paused/).waitFor()
+        const { job_id } = await call('GET', `/executions/${id}`)
+        const next = await start('next-one', ['true'], { queue: 'next', depends_on: [{ job: job_id }] })
+        const waiting = await open('/executions?queue=next')
+        await waiting.locator('tr[data-at="0"]').getByText('another job').waitFor()
+        await waiting.goto(`/executions/${next}`)
+        await waiting.getByLabel('What it waits for').getByRole('link', { name: 'held-back' }).waitFor()
+        await close(waiting)
         await page.getByLabel('What it waits for').getByText('belfry queues resume shut').waitFor()
         await page.getByRole('button', { name: 'Cancel …' }).click()
         await page.getByRole('button', { name: 'Leave it' }).click()
@@ -113,9 +128,13 @@ await run({
         await close(other)
     },
     'a log of 16 MB is drawn as far as it is seen, and found in as a whole': async () => {
-        long = await start('long-log', python(`import sys
+        // The worker has read all of stdout when stderr comes: what it reads of both at once may cut a line in two.
+        long = await start('long-log', python(`import fcntl, struct, sys, termios
 for i in range(${LINES}):
-    if i == 123455: sys.stdout.flush(); print("ERROR: the disk is gone", file=sys.stderr, flush=True)
+    if i == 123455:
+        sys.stdout.flush()
+        while struct.unpack("i", fcntl.ioctl(1, termios.FIONREAD, bytes(4)))[0] > 0: pass
+        print("ERROR: the disk is gone", file=sys.stderr, flush=True)
     print("line", i, "of a long log, and some words")`))
         await ended(long)
         const page = await open(`/executions/${long}/output#L200000-L200002`)
@@ -163,15 +182,21 @@ for i in range(${LINES}):
         const id = await start('talks', 'i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "tick $i"; sleep 0.05; done')
         const page = await open(`/executions/${id}/output`)
         const last = async () => Number(/tick (\d+)/.exec(await page.locator('.log-row').last().textContent())?.[1])
+        const later = await open(`/executions/${id}/output#L150`) // which was not printed yet
         await until(async () => await last() > 40, 'more than a screen of lines')
         const seen = await last()
         await until(async () => await last() > seen, 'the end to be shown')
         check((await foot(page).textContent()).includes('following'), 'it follows')
+        const ahead = await open(`/executions/${id}/output#L${await last() + 60}`)
+        await ahead.locator('.log-row.is-chosen').waitFor() // as soon as it is there
+        await close(ahead)
         await page.locator('.log-rows').hover()
         await page.mouse.wheel(0, -300)
         await until(async () => (await foot(page).textContent()).includes('growing'), 'following to stop')
         await page.getByRole('button', { name: 'Follow' }).click()
         await until(async () => (await foot(page).textContent()).includes('following'), 'following to go on')
+        await later.locator('.log-row.is-chosen', { hasText: 'tick 150' }).waitFor()
+        await close(later)
         await page.getByRole('button', { name: 'Cancel …' }).click()
         await page.getByRole('button', { name: 'Cancel 1 execution' }).click()
         await page.getByText('It was cancelled').waitFor()
@@ -206,7 +231,8 @@ for i in range(${LINES}):
     },
     'an execution that nobody has is told': async () => {
         const page = await open('/executions/exec_0000000000000', { stranger: AWAY })
-        await page.getByRole('alert').waitFor()
+        await page.getByText('there is no execution exec_0000000000000').waitFor()
+        await page.getByRole('link', { name: 'All executions' }).waitFor()
         await close(page)
     },
 })

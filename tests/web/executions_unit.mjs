@@ -59,6 +59,11 @@ await run({
             check(performance.now() - begin < 1000, `${JSON.stringify(piece)} took too long`)
             check(spans.length <= 100, `${JSON.stringify(piece)} has ${spans.length} pieces`)
         }
+        const cpu = process.cpuUsage()
+        for (const piece of [`${ESC}[2K`, `${ESC}[1K`, '\b\b'])
+            ansi.parse('x'.repeat(8192) + piece.repeat(8192 / piece.length))
+        const { user } = process.cpuUsage(cpu)
+        check(user < 50_000, `a long line that is erased again and again takes ${user} us`)
         const many = Array.from({ length: 500 }, (_, i) => `${ESC}[3${1 + i % 2}m${i} `).join('')
         same(texts(many).join(''), Array.from({ length: 500 }, (_, i) => `${i} `).join(''), 'all of the text')
         check(ansi.parse(many).spans.length <= 100, 'pieces')
@@ -119,6 +124,9 @@ await run({
         same(stretches.stretches(steps).map(one => [one.status, one.to - one.from]),
             [['queued', 100], ['running', 1000], ['retrying', 2000], ['queued', 0], ['running', 1000]], 'stretches')
         same(stretches.stretches(steps.slice(0, 2)).at(-1).to, null, 'one goes on')
+        const early = [{ status: 'scheduled' }, { status: 'queued' }]
+        same([early, early.slice(0, 1)].map(all => stretches.sinceDue(all).map(one => one.status)),
+            [['queued'], ['scheduled']], 'the wait for its time is drawn as long as it lasts')
         const wide = stretches.widths(stretches.stretches(steps), started + 5000)
         check(Math.abs(wide.reduce((a, b) => a + b, 0) - 100) < 0.01 && Math.min(...wide) > 3, `widths ${wide}`)
     },

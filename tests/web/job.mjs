@@ -1,5 +1,5 @@
 // The page of a job and the form of a new one: every action once, against the server.
-import { call, check, close, open, PHONE, run, same, until, violations, titleOf } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, titled, until, violations } from './rig.mjs'
 
 const HOSTILE = '<img src=x onerror=alert(1)> שלום 🎉'
 
@@ -17,7 +17,7 @@ await run({
         const id = await make({ name: HOSTILE, description: 'of the night' })
         const page = await open(`/jobs/${encodeURIComponent(HOSTILE)}`)
         await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
-        same(await titleOf(page), `${HOSTILE} · belfry`, 'the title')
+        await titled(page, `${HOSTILE} · belfry`)
         await page.getByText('At 03:00 on day 1 of the month in January (UTC)', { exact: false }).first().waitFor()
         await page.getByText('2027-01-01 03:00:00 UTC').first().waitFor({ state: 'attached' })
         await page.getByRole('button', { name: 'Pause' }).click()
@@ -149,8 +149,8 @@ await run({
     'the pages of a job are accessible, light, dark and on a phone': async () => {
         const job = `/jobs/${await make({ name: 'x'.repeat(200) })}`
         const looks = [
-            [{ dark: true }, [job, `${job}/versions`, `${job}/edit`, '/jobs/third/graph', '/jobs/nobody']],
-            [{ viewport: PHONE }, [job, `${job}/executions`, `${job}/definition`, '/jobs/new']],
+            [{ dark: true }, [job, `${job}/versions`, `${job}/definition`, '/jobs/third/graph', '/jobs/nobody']],
+            [{ viewport: PHONE }, [job, `${job}/executions`, `${job}/edit`, '/jobs/new']],
         ]
         for (const [look, paths] of looks) {
             const page = await open('/nowhere', { ...look, stranger: ['404 (Not Found)'] })
@@ -160,6 +160,9 @@ await run({
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)
+                const tab = await page.evaluate(() =>
+                    document.querySelector('.tab[aria-current]')?.getBoundingClientRect().right ?? 0)
+                check(tab <= page.viewportSize().width, `the tab of ${path} is beyond the edge`)
             }
             await close(page)
         }

@@ -48,6 +48,15 @@ await run({
         check(command.cli({ command: ['x'], retry: { max_retries: 3, delay: '5s' } }).includes('-f -'), 'retries')
         check(command.curl({ command: "it's" }, 'http://h:1').includes('"command": "it\'s"\n}\nEOF'), 'curl')
     },
+    'JSON has a list of plain values in one line, if it fits': () => {
+        const long = 'y'.repeat(90)
+        same(command.json({ a: ['x', 1, null], b: [{ c: [] }, {}], d: [long] }),
+            ['{', '  "a": ["x", 1, null],', '  "b": [', '    {', '      "c": []', '    },', '    {}', '  ],',
+                '  "d": [', `    "${long}"`, '  ]', '}'].join('\n'),
+            'a tree')
+        for (const value of [whole, [], {}, null, 'a', { a: { b: [[1, 2], [3]] } }])
+            same(JSON.parse(command.json(value)), value, 'what it says')
+    },
     'cron is clicked and read back': () => {
         for (const text of ['*/15 * * * *', '* * * * *', '7 * * * *',
             '0 3 * * *', '30 9 * * 1,3,5', '5 4 31 * *', '0 0 L * *'])
@@ -92,11 +101,17 @@ await run({
     'a graph stands in columns by who waits for whom': () => {
         const edges = [['a', 'b'], ['a', 'c'], ['b', 'd'], ['c', 'd'], ['a', 'd'], ['d', 'gone']]
             .map(([from, to]) => ({ from, to }))
-        const at = new Map(graph.place(['d', 'c', 'b', 'a', 'alone'], edges).map(one => [one.id, one.column]))
+        const at = new Map(graph.layOut(['d', 'c', 'b', 'a', 'alone'], edges).places
+            .map(one => [one.id, one.column]))
         same([...'abcd'].map(id => at.get(id)), [0, 1, 1, 2], 'columns')
         same(at.get('alone'), 0, 'alone')
-        same(graph.place(['a', 'b'], [{ from: 'a', to: 'b' }, { from: 'b', to: 'a' }]).length, 2, 'a cycle ends')
-        same(new Set(graph.place([...'abcdef'], [])
+        const { places, passes } = graph.layOut([...'abcd'], edges)
+        const [pass] = passes.get('a d')
+        same([passes.size, pass.column], [1, 1], 'one edge passes one column')
+        check(!places.some(one => one.column === 1 && one.row === pass.row), 'a line passes no job')
+        const cycle = [{ from: 'a', to: 'b' }, { from: 'b', to: 'a' }]
+        same(graph.layOut(['a', 'b'], cycle).places.length, 2, 'a cycle ends')
+        same(new Set(graph.layOut([...'abcdef'], []).places
             .map(one => `${one.column} ${one.row}`)).size, 6, 'no two at one place')
     },
     'durations of requests are read': () => {

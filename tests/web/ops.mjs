@@ -1,6 +1,6 @@
 // Queues, dead letters, workers, calendars, breakers and alerts: each thing that one does there, once, against the
 // server itself.
-import { call, check, close, open, PHONE, run, same, until, url, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, squeezed, until, url, violations } from './rig.mjs'
 
 const HOSTILE = '<img src=x onerror=document.title="taken">'
 const REFUSED = ['Failed to load resource'] // an answer that the test wants
@@ -87,6 +87,19 @@ await run({
         await until(async () => await page.locator('tr[data-at]').count() === 10, 'the paused ones')
         await close(page)
     },
+    'on a phone, too, all that are shown are picked at once': async () => {
+        await call('PUT', `/queues/row-1${'w'.repeat(180)}`, { concurrency: 1 })
+        const page = await open('/queues?name=row-1', { viewport: PHONE })
+        await page.getByLabel('Pick all that are shown').check()
+        await page.getByText('11 queues', { exact: true }).waitFor()
+        await page.locator('tr[data-at="10"]').waitFor()
+        const [above, below, wide] = await page.locator('#main').evaluate(main => [
+            main.querySelector('.table-pick').getBoundingClientRect().bottom,
+            main.querySelector('tr[data-at="0"]').getBoundingClientRect().top, main.scrollWidth - main.clientWidth])
+        check(below - above < 4, `${below - above} px between the heading and the first row`)
+        check(wide <= 1, `${wide} px wider than the phone`)
+        await close(page)
+    },
     'dead letters are counted by what they have in common, and run again by that': async () => {
         await failing('boiler', 3)
         await failing('oven', 2)
@@ -97,6 +110,8 @@ await run({
         await page.getByRole('link', { name: 'the boiler is on fire' }).click()
         await page.getByLabel('last lines').getByText('the boiler is on fire').waitFor() // of the example
         check(page.url().includes('fingerprint='), page.url())
+        await page.getByText('3 executions failed for good, all by: the boiler is on fire.').waitFor()
+        await page.getByRole('heading', { name: 'Dead letters 3' }).waitFor()
         await page.getByRole('button', { name: /^Retry 3: / }).click()
         await button(page, 'Retry 3 dead letters').click()
         await page.getByText('3 of 3 run again').waitFor()
@@ -244,6 +259,7 @@ await run({
                 await page.locator('#main h1').filter({ hasText: heading }).waitFor()
                 await page.locator('#main :is(p, table, form)').first().waitFor()
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
+                same(await squeezed(page), [], `${path}: columns without room`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth ||
                     document.getElementById('main').scrollWidth > document.getElementById('main').clientWidth + 1)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)

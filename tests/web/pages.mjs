@@ -1,6 +1,6 @@
 // The pages in a browser: what they show, what they do, by keyboard and on a phone, and how they bear a server
 // that is away.
-import { call, check, close, open, PHONE, proxy, run, same, until, violations, titleOf } from './rig.mjs'
+import { call, check, close, open, PHONE, proxy, run, same, titled, until, violations } from './rig.mjs'
 
 const AWAY = ['Failed to load resource', 'net::ERR']
 
@@ -20,7 +20,7 @@ await run({
         await page.getByRole('link', { name: 'Jobs', exact: true }).first().click()
         await page.getByText('There are no jobs yet.').waitFor()
         same(new URL(page.url()).pathname, '/jobs', 'the address')
-        same(await titleOf(page), 'Jobs · belfry', 'the title')
+        await titled(page, 'Jobs · belfry')
         await page.goBack()
         await page.getByText('Nothing has been submitted yet.').waitFor()
         await close(page)
@@ -47,6 +47,11 @@ await run({
         check(page.url().includes('status=failed'), page.url())
         await page.goBack()
         await page.locator('tr[data-at="9"]').waitFor()
+        for (const order of ['name', 'next_run_at']) {
+            await page.goto(`/jobs?queue=many&sort=${order}`)
+            await page.locator('tr[data-at="9"]').waitFor()
+            same(await page.getByRole('alert').count(), 0, `what is wrong with the order ${order}`)
+        }
         await close(page)
     },
     'what is picked is acted upon, counted first': async () => {
@@ -54,14 +59,17 @@ await run({
         await page.getByLabel('Pick all that are shown').check()
         await page.getByRole('button', { name: 'Pick all that match' }).waitFor({ state: 'hidden' })
         await page.getByRole('button', { name: 'Pause …' }).click()
+        const first = page.locator('dialog[open] li')
+        await first.filter({ hasText: 'and 90 more' }).waitFor()
+        same(await first.filter({ hasText: /^many-00\d\d$/ }).count(), 10, 'the first of them, by name')
         await page.getByRole('button', { name: 'Pause 100 jobs' }).click()
         await page.getByText('100 of 100 paused').waitFor()
-        const { total } = await call('GET', '/jobs?status=paused&count=true')
-        same(total, 100, 'paused')
+        await until(async () => (await call('GET', '/jobs?status=paused&count=true')).total === 100,
+            'totals, which may be a second old')
         await close(page)
     },
     'all that match is more than what was read': async () => {
-        const page = await open('/jobs?queue=many')
+        const page = await open('/jobs?queue=many&owner=admin&status=active&status=paused')
         await page.locator('tr[data-at="0"]').waitFor()
         await page.locator('tr[data-at="0"] input').check()
         await page.getByRole('button', { name: 'Pick all that match' }).click()

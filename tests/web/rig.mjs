@@ -66,17 +66,18 @@ async function freePort() {
     return port
 }
 
-/** A server of the test's own, which it may kill. `call` is by its key. */
-export async function serve(...flags) {
+/** A server of the test's own, which it may kill, with variables of its own. `call` is by its key. */
+export async function serve(env = {}) {
     const data = mkdtempSync(join(tmpdir(), 'belfry-web-'))
     const place = `http://127.0.0.1:${await freePort()}`
     const mine = {
         url: place,
-        key: () => readFileSync(join(data, 'admin.key'), 'utf8').trim(),
+        key: (name = 'admin') => readFileSync(join(data, `${name}.key`), 'utf8').trim(),
         call: (method, path, body) => call(method, path, body, mine),
         start: async () => {
             mine.process = spawn(process.env.BELFRY ?? join(root, 'build', 'belfry'), ['server', '--data', data,
-                '--listen', place.slice('http://'.length), '--no-worker', ...flags], { stdio: 'ignore' })
+                '--listen', place.slice('http://'.length), '--no-worker'],
+            { stdio: 'ignore', env: { ...process.env, ...env } })
             await until(() => fetch(`${place}/readyz`).then(answer => answer.ok, () => false), 'the server to be ready')
         },
         kill: () => new Promise(resolve => {
@@ -99,7 +100,7 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
     cookies = [] } = {}) {
     browser ??= await chromium.launch({
         executablePath: process.env.CHROMIUM ?? programs.find(path => existsSync(path)),
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP plain.test 127.0.0.1'],
     })
     const context = await browser.newContext({
         viewport, colorScheme: dark ? 'dark' : 'light', baseURL: base,
@@ -132,17 +133,19 @@ export async function violations(page) {
     return violations.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).slice(0, 3).join(', ')}`)
 }
 
-/** A module of the dashboard, as node takes it. */
-export async function unit(path) {
+/** A module of the dashboard, as node takes it; each `life` of it has variables of its own. */
+export async function unit(path, life = '') {
     const made = await loadTool('esbuild').build({
         entryPoints: [join(web, path)], bundle: true, write: false, format: 'esm', nodePaths: modules,
     })
-    return import('data:text/javascript,' + encodeURIComponent(made.outputFiles[0].text))
+    return import('data:text/javascript,' + encodeURIComponent(`${made.outputFiles[0].text}//${life}`))
 }
 
-/** Without the counts before it, which are everybody's. */
-export async function titleOf(page) {
-    return (await page.title()).replace(/^\([^)]*\) /, '')
+/** The title of the page, without the counts before it, which are everybody's, comes to be this. */
+export async function titled(page, title) {
+    let now
+    await until(async () => (now = (await page.title()).replace(/^\([^)]*\) /, '')) === title, 'the title')
+        .catch(() => { throw new Error(`the title is ${now}, not ${title}`) })
 }
 
 export function check(holds, what) {
@@ -168,6 +171,12 @@ export async function until(ask, what, patienceMs = PATIENCE_MS) {
     }
 }
 
+/** Columns of the lists that are shown which are too narrow for their own names. */
+export async function squeezed(page) {
+    return page.locator('.table:not(.cards) th').evaluateAll(all => all.filter(th => th.clientWidth > 0 &&
+        th.scrollWidth > th.clientWidth).map(th => th.textContent))
+}
+
 /** {'a sentence': async () => …}: all of them, or those that the arguments name the beginning of; then `end`. */
 export async function run(tests, end = () => {}) {
     const wanted = process.argv.slice(2)
@@ -183,7 +192,8 @@ export async function run(tests, end = () => {}) {
             passed++
         } catch (why) {
             failed++
-            console.error(`FAILED: ${name}\n${why.stack}`)
+            const where = why.stack.replace(/data:text\/javascript,[^)\s]*?(:\d+:\d+\))/g, 'bundle$1')
+            console.error(`FAILED: ${name}\n${where}`)
         }
     }
     await browser?.close()

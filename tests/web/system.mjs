@@ -1,5 +1,5 @@
 // Cron, operations, settings, the search with its actions, and the keys.
-import { call, check, close, open, PHONE, run, same, until, violations } from './rig.mjs'
+import { call, check, close, open, PHONE, run, same, squeezed, until, violations } from './rig.mjs'
 
 const REFUSED = ['Failed to load resource']
 
@@ -53,8 +53,18 @@ await run({
             await page.keyboard.type(text)
         }
         await page.locator('.live-live').waitFor()
+        for (let i = 0; i < 5; i++) { // as fast as keys come
+            await page.keyboard.press('Control+k')
+            await page.keyboard.press('Escape')
+        }
         await search(id.slice(-6))
         await page.getByRole('option', { name: new RegExp(id) }).waitFor()
+        await page.keyboard.press('Escape')
+        await search('new j')
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { name: 'New job' }).waitFor()
+        await search('pause s') // one letter of a name is enough behind a word
+        await page.getByRole('option', { name: 'Pause sought' }).waitFor()
         await page.keyboard.press('Escape')
         await search('pause sought')
         await page.getByRole('option', { name: 'Pause sought' }).waitFor()
@@ -98,7 +108,10 @@ await run({
                 await page.goto(path)
                 await page.locator('.live-live').waitFor()
                 await page.locator('#main h1').waitFor({ state: 'attached' })
+                if (['/cluster', '/operations'].includes(path))
+                    await page.locator('#main tr[data-at="0"]').first().waitFor()
                 same(await violations(page), [], `${path} ${JSON.stringify(look)}`)
+                same(await squeezed(page), [], `${path}: columns without room`)
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
                 check(!wide, `${path} is wider than a ${JSON.stringify(look)} screen`)
             }

@@ -22,10 +22,11 @@ await run({
     },
     'the cluster is said in a sentence': () => {
         same(cluster.sentence(whole, [{ status: 'ok' }]),
-            { text: '2 servers share 2 partitions; all 1 checks are well.', isWrong: false }, 'well')
+            { text: '2 servers share 2 partitions; the check is well.', isWrong: false }, 'well')
         same(cluster.sentence({ ...whole, nodes: [node('a'), node('b', { status: 'silent' })],
             partitions: [{ partition: 0, owner: 'a' }, { partition: 1, owner: null }] }, [{ status: 'warning' }]),
-        { text: 'B is silent; 1 partition has no server: their jobs wait; 1 server share 2 partitions; 1 warning.',
+        { text: 'Server b is silent; 1 partition has no server: its jobs wait; 1 server decides about 2 partitions; ' +
+            '1 warning.',
             isWrong: true }, 'a silent one')
     },
     'operations are said in words': () => {

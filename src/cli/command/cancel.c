@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/many.h"
@@ -17,19 +18,27 @@ static const struct opt table[] = {
 };
 
 static const struct opts opts = {
-    "cancel", "ID [options]   or   belfry cancel --filter KEY=VALUE,...|--all",
+    "cancel", "ID... [options]   or   belfry cancel --filter KEY=VALUE,...|--all",
     "Cancels a job and what runs of it, or one execution. A command that runs is told to stop\n"
     "(SIGTERM, after a grace time SIGKILL); `belfry show ID` says when it is gone. With --filter\n"
     "or --all it cancels all jobs that fit, and asks before it does.",
     table, COUNT_OF(table)};
+
+static bool names_executions(const struct cli *cli)
+{
+    return cli->words.count > 0 && str_starts(str_c(cli->words.items[0]), str_c(ID_EXEC));
+}
 
 static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
 {
     const struct cancel_args *args = arg;
     struct cli_target target;
     struct json answer;
-    if (many_is_meant(&args->many))
-        return many_act(cli, "cancel", args->many.executions, &args->many, err);
+    if (many_is_meant(cli, &args->many)) {
+        bool executions = args->many.executions || names_executions(cli);
+        TRY(many_refuses(args->reason != NULL, "--reason", err));
+        return many_act(cli, "cancel", executions, &args->many, err);
+    }
     TRY(api_target(cli, &target, err));
     if (target.is_execution) {
         struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));

@@ -1,17 +1,13 @@
 /* history.c - `belfry history` and `belfry rollback`: definitions that a job has had. */
 #include "cli/api.h"
 #include "cli/commands.h"
-#include "cli/view.h"
+#include "cli/list.h"
 
 enum { BODY_BYTES_MAX = 256 };
 
 static const struct opt table[] = {CLI_COMMON_OPTS};
 
-static const struct opts history_opts = {
-    "history", "JOB [options]",
-    "Lists the versions of a job's definition, newest first, with who made them. -o json has each\n"
-    "as it was. Only edits are written down; the newest 50 are kept (versions_keep).",
-    table, COUNT_OF(table)};
+static const struct opt history_table[] = {LIST_LIMIT_OPTS, CLI_COMMON_OPTS};
 
 static const struct opts rollback_opts = {
     "rollback", "JOB VERSION [options]",
@@ -25,26 +21,26 @@ static const struct view_field fields[] = {
     {{.title = "ACTOR", .flexible = true}, VIEW_TEXT, "actor"},
 };
 
-static enum rc show_history(struct cli *cli, const void *arg, struct err *err)
+static const struct listing listing = {
+    .opts =
+        {"history", "JOB [options]",
+         "Lists the versions of a job's definition, newest first, with who made them. -o json has\n"
+         "each as it was. Only edits are written down; the newest 50 are kept (versions_keep).",
+         history_table, COUNT_OF(history_table)},
+    .key = "versions",
+    .nothing = "no versions",
+    .fields = fields,
+    .field_count = COUNT_OF(fields),
+};
+
+static enum rc show_history(struct cli *cli, const void *args, struct err *err)
 {
-    CLEANUP(view_free) struct view view;
+    struct listing of_job = listing;
     struct cli_target target;
-    struct json answer;
-    (void)arg;
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "history", err));
-    view_start(&view, fields, COUNT_OF(fields), &cli->arena);
-    TRY(api_get(cli, arena_printf(&cli->arena, "/jobs/%.*s/versions", STR_ARG(target.id)), &answer,
-                err));
-    if (cli->format == CLI_JSON) {
-        cli_print_line(answer.raw);
-        return RC_OK;
-    }
-    const struct json *versions = json_get(&answer, STR("versions"));
-    for (size_t i = 0; versions != NULL && i < versions->count; i++)
-        view_add_row(&view, &versions->items[i]);
-    view_print(&view, "no versions");
-    return RC_OK;
+    of_job.path = arena_printf(&cli->arena, "/jobs/%.*s/versions", STR_ARG(target.id)).ptr;
+    return list_print(cli, &of_job, args, err);
 }
 
 static enum rc roll_back(struct cli *cli, const void *arg, struct err *err)
@@ -77,8 +73,8 @@ static enum rc roll_back(struct cli *cli, const void *arg, struct err *err)
 
 int history_command(int argc, char **argv)
 {
-    struct cli_common args = {0};
-    return cli_main(&history_opts, argc, argv, &args, show_history);
+    struct list_args args = {.limit = LIST_LIMIT_DEFAULT};
+    return cli_main(&listing.opts, argc, argv, &args.common, show_history);
 }
 
 int rollback_command(int argc, char **argv)

@@ -17,13 +17,13 @@ static const struct opt table[] = {
 };
 
 static const struct opts pause_opts = {
-    "pause", "JOB [options]   or   belfry pause --filter KEY=VALUE,...|--all",
+    "pause", "JOB... [options]   or   belfry pause --filter KEY=VALUE,...|--all",
     "Keeps a job from running until `belfry resume`, also after a restart of the server. What runs\n"
     "goes on. Slots of its schedule that pass meanwhile are recorded as skipped, and not made up.",
     table, COUNT_OF(table)};
 
 static const struct opts resume_opts = {
-    "resume", "JOB [options]   or   belfry resume --filter KEY=VALUE,...|--all",
+    "resume", "JOB... [options]   or   belfry resume --filter KEY=VALUE,...|--all",
     "Lets a paused job run again, with the next slot of its schedule. A job that runs once, and\n"
     "whose time has passed meanwhile, runs now.",
     table, COUNT_OF(table)};
@@ -33,8 +33,10 @@ static enum rc change(struct cli *cli, const void *arg, const char *action, stru
     const struct pause_args *args = arg;
     struct cli_target target;
     struct json answer;
-    if (many_is_meant(&args->many))
+    if (many_is_meant(cli, &args->many)) {
+        TRY(many_refuses(args->reason != NULL, "--reason", err));
         return many_act(cli, action, false, &args->many, err);
+    }
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, action, err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/%s", STR_ARG(target.id), action);

@@ -19,7 +19,7 @@ static const struct opt table[] = {
 };
 
 static const struct opts opts = {
-    "retry", "ID [options]   or   belfry retry --filter KEY=VALUE,...|--all",
+    "retry", "ID... [options]   or   belfry retry --filter KEY=VALUE,...|--all",
     "Runs a finished execution, or the newest one of a job, once more. Prints the id of the new\n"
     "execution. With --payload only that one runs with it; the job keeps its own. With --filter\n"
     "or --all: of the executions that fit, those that failed for good.",
@@ -31,8 +31,11 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
     struct cli_target target;
     struct str id;
     struct str body;
-    if (many_is_meant(&args->many))
+    if (many_is_meant(cli, &args->many)) {
+        TRY(many_refuses(args->payload != NULL, "--payload", err));
+        TRY(many_refuses(args->wait, "--wait", err));
         return many_act(cli, "retry", true, &args->many, err);
+    }
     TRY(api_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));

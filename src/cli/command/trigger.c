@@ -19,7 +19,7 @@ static const struct opt table[] = {
 };
 
 static const struct opts opts = {
-    "trigger", "JOB [options]   or   belfry trigger --filter KEY=VALUE,...|--all",
+    "trigger", "JOB... [options]   or   belfry trigger --filter KEY=VALUE,...|--all",
     "Runs a job now. One with a schedule keeps it: this is one run more. One that waits for its\n"
     "time does not wait any longer. Prints the id of the execution.",
     table, COUNT_OF(table)};
@@ -29,8 +29,11 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
     const struct trigger_args *args = arg;
     struct cli_target target;
     struct str body;
-    if (many_is_meant(&args->many))
+    if (many_is_meant(cli, &args->many)) {
+        TRY(many_refuses(args->payload != NULL, "--payload", err));
+        TRY(many_refuses(args->wait, "--wait", err));
         return many_act(cli, "trigger", false, &args->many, err);
+    }
     TRY(api_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));

@@ -62,8 +62,8 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
 {
     const struct alert_rules *rules = &e->options.alerts;
     struct alert_mute *h = alert_mute_of(e, kind, key);
-    uint64_t silence = silences_over(e, key);
     bool again = h->turn == e->newest.begun;
+    uint64_t silence = again ? 0 : silences_over(e, key); /* a turn may have thousands of one key */
     if (!again) {
         h->turn = e->newest.begun;
         h->turn_repeats = 0;

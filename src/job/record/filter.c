@@ -72,6 +72,7 @@ bool filter_repeats(enum filter_of of, struct str name, enum filter_repeats *ret
                                               : FILTER_ONCE;
     return param != NULL || field != JOB_FIELD_COUNT;
 }
+
 /* ---- lines */
 
 static void copy(char *to, size_t *len, struct str text)

@@ -18,6 +18,15 @@ static void take_name(struct filter *f, enum filter_of of, struct str name, stru
         f->name = name;
 }
 
+/* A state that is none has no name, and a filter without it would let more through. */
+static bool has_known_states(const struct operation_rec *op)
+{
+    bool of_jobs = operation_filter_of(op->kind) == FILTER_OF_JOBS;
+    uint32_t known =
+        FILTER_STATE(of_jobs ? (unsigned)JOB_STATES : (unsigned)EXEC_STATES) - 2; /* from 1 */
+    return (op->old.states & ~known) == 0;
+}
+
 static struct filter filter_of_old(const struct operation_rec *op, struct arena *arena)
 {
     const struct operation_old *old = &op->old;
@@ -47,7 +56,7 @@ void operation_renew(struct operation_rec *op, struct arena *arena)
     if (op->by_ids)
         return;
     struct filter f = filter_of_old(op, arena);
-    op->which = operation_filter_text(op->kind, &f, arena);
+    op->which = has_known_states(op) ? operation_filter_text(op->kind, &f, arena) : STR("");
     op->filter = (struct letter_filter){0};
     op->old = (struct operation_old){0};
 }

@@ -174,6 +174,22 @@ TEST(operations_of_versions_before_mean_what_they_meant)
     assert_true(operation_takes_state(&all, EXEC_RUNNING));
 }
 
+TEST(an_operation_of_a_version_before_with_a_state_that_is_none_acts_upon_nothing)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    for (unsigned bit = 0; bit < 32; bit++) {
+        struct operation_rec jobs = {.kind = (enum operation_kind)5,
+                                     .old = {.states = FILTER_STATE(bit)}};
+        struct operation_rec execs = {.kind = (enum operation_kind)7,
+                                      .old = {.states = FILTER_STATE(bit)}};
+        bool of_jobs = bit == JOB_ACTIVE || bit == JOB_PAUSED;
+        bool of_execs =
+            bit > EXEC_NONE && bit < EXEC_STATES && !exec_is_final((enum exec_state)bit);
+        assert_int_equal(read(&jobs, &arena) == RC_OK, of_jobs);
+        assert_int_equal(read(&execs, &arena) == RC_OK, of_execs);
+    }
+}
+
 TEST(letters_that_an_action_takes_are_among_those_that_it_asks_for)
 {
     CLEANUP(arena_free) struct arena arena = {0};

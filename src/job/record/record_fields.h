@@ -140,13 +140,13 @@
     F(T, filter.died_after_ms, died_after_ms, BIRTH, F_MS)                            \
     F(T, filter.died_before_ms, died_before_ms, BIRTH, F_MS)                          \
     F(T, which,       which,         BIRTH,    F_TEXT)                                \
-    F(T, old.states, states, BIRTH, F_U32)                                            \
-    F(T, old.queues, queues, BIRTH, F_TEXT)                                           \
-    F(T, old.tags, tags, BIRTH, F_TEXT)                                               \
-    F(T, old.name, job_name, BIRTH, F_TEXT)                                           \
-    F(T, old.owner, owner, BIRTH, F_TEXT)                                             \
-    F(T, old.team, team, BIRTH, F_TEXT)                                               \
-    F(T, old.job_id, of_job, BIRTH, F_U64)                                            \
+    F(T, old.states,  states,        BIRTH,    F_U32)                                 \
+    F(T, old.queues,  queues,        BIRTH,    F_TEXT)                                \
+    F(T, old.tags,    tags,          BIRTH,    F_TEXT)                                \
+    F(T, old.name,    job_name,      BIRTH,    F_TEXT)                                \
+    F(T, old.owner,   owner,         BIRTH,    F_TEXT)                                \
+    F(T, old.team,    team,          BIRTH,    F_TEXT)                                \
+    F(T, old.job_id,  of_job,        BIRTH,    F_U64)                                 \
     F(T, old.created_after_ms, created_after_ms, BIRTH, F_MS)                         \
     F(T, old.created_before_ms, created_before_ms, BIRTH, F_MS)                       \
     F(T, by_ids,      by_ids,        BIRTH,    F_BOOL)                                \

@@ -5,6 +5,7 @@
  * version (If-Match) is told that it is old (412); for others the job is read again. A PUT that
  * finds no unfinished job of its name submits one, and the claim on the name decides who is
  * first. */
+#include "job/record/trail.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_document.h"
@@ -17,7 +18,9 @@
 enum {
     TRIES_MAX = 100, /* of a job that others change all the time */
     NAME_TRIES_MAX = 3,
-    VERSIONS_BYTES_MAX = 256 << 20,
+    VERSIONS_AT_ONCE = 8, /* read; each may be a MiB */
+    VERSIONS_BYTES_MAX = 64 << 20,
+    VERSIONS_CURSOR_LEN = 2 * ID_DIGITS,
 };
 
 struct edit_call {
@@ -173,8 +176,10 @@ static enum rc read_version(struct request *r, struct reader *reader, struct edi
 {
     struct version_rec *version;
     size_t count;
-    TRY(reader->ops->versions(reader, call->job.id, (uint32_t)call->back_to, r->arena, &version,
+    TRY(reader->ops->versions(reader, call->job.id, (uint32_t)call->back_to, 1, r->arena, &version,
                               &count, &r->err));
+    if (count > 0 && version->version != call->back_to)
+        count = 0; /* the next older one that is kept */
     bool is_now = count == 0 && call->back_to == call->job.version; /* it was never edited */
     if (count == 0 && !is_now)
         return err_set(&r->err, RC_NOT_FOUND,
@@ -446,47 +451,129 @@ void api_job_rollback(struct request *r)
         request_to_query_first(r, look, take_job);
 }
 
-static void put_version(struct json_writer *w, struct request *r, const struct version_rec *version)
+/* The first definition is nobody's edit: who submitted it is told by the job. */
+static struct str actor_of(const struct job_rec *job, const struct version_rec *version)
+{
+    struct str trail = job->trail;
+    struct trail_step first;
+    bool is_first = version->version == 1 && trail_next(&trail, &first);
+    return is_first ? first.actor : version->actor;
+}
+
+static void put_version(struct json_writer *w, struct request *r, const struct job_rec *job,
+                        const struct version_rec *version)
 {
     json_open(w);
     json_put_int(w, "version", version->version);
     json_put_when(w, "at", version->at_ms);
-    json_put_text(w, "actor", version->actor);
+    json_put_text(w, "actor", actor_of(job, version));
     json_put_raw(w, "document", job_edit_text(r, version->spec, version->payload));
     json_close(w);
 }
 
 /* One that was never edited has the version that it was submitted with. */
-static void look_versions(struct request *r, struct reader *reader)
+static struct version_rec only_version(const struct job_rec *job)
 {
-    struct job_rec job;
-    struct version_rec *versions;
-    size_t count;
-    r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
-    if (r->rc == RC_OK)
-        r->rc = reader->ops->versions(reader, job.id, 0, r->arena, &versions, &count, &r->err);
-    if (r->rc != RC_OK)
-        return;
-    const struct version_rec only = {
-        job.id,    job.version, job.changed_ms > 0 ? job.changed_ms : job.created_ms,
-        job.owner, job.spec,    job.payload,
+    return (struct version_rec){
+        job->id,    job->version, job->changed_ms > 0 ? job->changed_ms : job->created_ms,
+        job->owner, job->spec,    job->payload,
     };
-    r->body = BUF(VERSIONS_BYTES_MAX);
+}
+
+/* What may be listed next: a version, or 0 when there is none. */
+static enum rc put_versions(struct json_writer *w, struct request *r, struct reader *reader,
+                            const struct job_rec *job, uint32_t newest, uint32_t *ret_next)
+{
+    size_t left = r->list.page.limit;
+    size_t count = 1;
+    bool first = newest == UINT32_MAX;
+    for (; left > 0 && count > 0 && newest > 0 && !w->out->overflow; first = false) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct version_rec only = only_version(job);
+        struct version_rec *found;
+        size_t max = left < VERSIONS_AT_ONCE ? left : VERSIONS_AT_ONCE;
+        TRY(reader->ops->versions(reader, job->id, newest, max, &arena, &found, &count, &r->err));
+        if (count == 0 && first) {
+            found = &only;
+            count = 1;
+        }
+        for (size_t i = 0; i < count && !w->out->overflow; i++)
+            put_version(w, r, job, &found[i]);
+        left -= count;
+        newest = count == 0 ? 0 : found[count - 1].version - 1;
+    }
+    *ret_next = newest;
+    return RC_OK;
+}
+
+/* A cursor is the job and the version that the next page begins with. */
+static bool versions_cursor(struct str text, uint64_t job_id, uint32_t *ret_newest)
+{
+    uint64_t numbers[2];
+    if (text.len != VERSIONS_CURSOR_LEN)
+        return false;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        if (id_parse(str_of(text.ptr + i * ID_DIGITS, ID_DIGITS), "", &numbers[i], NULL) != RC_OK)
+            return false;
+    }
+    *ret_newest = (uint32_t)numbers[1];
+    return numbers[0] == job_id && numbers[1] > 0 && numbers[1] < UINT32_MAX;
+}
+
+static void put_versions_cursor(struct json_writer *w, uint64_t job_id, uint32_t newest)
+{
+    char cursor[VERSIONS_CURSOR_LEN + ID_TEXT_MAX];
+    id_format(cursor, "", job_id);
+    id_format(cursor + ID_DIGITS, "", newest);
+    json_put_str(w, "next_cursor", str_of(cursor, VERSIONS_CURSOR_LEN));
+}
+
+static enum rc print_versions(struct request *r, struct reader *reader, uint32_t newest)
+{
     struct json_writer w = JSON_WRITER(&r->body);
+    struct version_rec *found;
+    size_t count = 0;
+    struct job_rec job;
+    TRY(reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err));
     json_open(&w);
     json_put_id(&w, "job_id", ID_JOB, job.id);
     json_key(&w, "versions");
     json_open_array(&w);
-    for (size_t i = 0; i < count; i++)
-        put_version(&w, r, &versions[i]);
-    if (count == 0)
-        put_version(&w, r, &only);
+    TRY(put_versions(&w, r, reader, &job, newest, &newest));
     json_close_array(&w);
+    if (newest > 0)
+        TRY(reader->ops->versions(reader, job.id, newest, 1, r->arena, &found, &count, &r->err));
+    if (count > 0)
+        put_versions_cursor(&w, job.id, newest);
+    else
+        json_put_null(&w, "next_cursor");
     json_close(&w);
+    return RC_OK;
+}
+
+static void look_versions(struct request *r, struct reader *reader)
+{
+    const uint32_t *newest = r->own;
+    r->body = BUF(VERSIONS_BYTES_MAX);
+    r->rc = print_versions(r, reader, *newest);
 }
 
 void api_job_versions(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+    static const char *const params[] = {"limit", "cursor", NULL};
+    uint32_t *newest = ARENA_NEW(r->arena, uint32_t);
+    struct field_errors errors = {0};
+    struct str cursor;
+    *newest = UINT32_MAX;
+    if (!request_params_known(r, params) || !request_path_id(r, ID_JOB, &r->cmd.target.id))
+        return;
+    request_page(r, &errors);
+    if (http_request_param(r->http, STR("cursor"), &cursor) &&
+        !versions_cursor(cursor, r->cmd.target.id, newest))
+        field_error(&errors, r->arena, STR("cursor"), "is not a next_cursor of this list");
+    r->own = newest;
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    else
         request_to_query(r, look_versions);
 }

@@ -111,7 +111,7 @@ static void run_once(struct request *r, request_step *done)
 {
     if (!request_target(r) || !read_edit(r))
         return;
-    r->cmd.once = idempotency_of_call(r);
+    r->cmd.once = idempotency_of_call(r, &r->cmd.target.payload, 1);
     request_to_turn(r, done);
 }
 

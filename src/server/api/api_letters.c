@@ -1,8 +1,10 @@
 /* api_letters.c - dead letters: lists and groups of them, running one or many again, discarding. */
 #include "base/when.h"
+#include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/letter_view.h"
 #include "server/api/operation_view.h"
+#include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
 #include "wire/message/record_json.h"
 
@@ -10,6 +12,7 @@ enum {
     CURSOR_LEN = 3 * ID_DIGITS,
     GROUP_SCAN_MAX = 100000, /* letters that are counted in groups: some 40 ms, */
     GROUP_FIT_MAX = 40000,   /* or looked at for that: as much */
+    FILTER_BYTES_MAX = 64 << 10,
 };
 
 /* What a request is about, between its steps. */
@@ -111,17 +114,19 @@ static void look_letters(struct request *r, struct reader *reader)
     if (r->list.total >= 0) {
         json_put_int(&w, "total", r->list.total);
         json_put_bool(&w, "total_is_estimate", r->list.total_is_estimate);
+        json_put_when(&w, "as_of", r->list.as_of_ms);
     }
     json_close(&w);
 }
 
-static void count_then_look(struct request *r)
+static void add_totals(struct request *r, const struct counter *counters, size_t count,
+                       int64_t as_of_ms)
 {
     const struct letter_call *call = r->own;
-    const struct stats_view *stats = &r->cmd.reply.stats;
     r->list.total = 0;
-    for (size_t i = 0; i < stats->counter_count; i++) {
-        const struct counter *c = &stats->counters[i];
+    r->list.as_of_ms = as_of_ms;
+    for (size_t i = 0; i < count; i++) {
+        const struct counter *c = &counters[i];
         if (c->kind == COUNTER_LETTERS &&
             (call->filter.queue.len == 0 || str_eq(call->filter.queue, c->queue)))
             r->list.total += c->value;
@@ -129,7 +134,25 @@ static void count_then_look(struct request *r)
     struct letter_filter rest = call->filter;
     rest.queue = (struct str){0};
     r->list.total_is_estimate = !letter_filter_is_empty(&rest);
+}
+
+static void count_then_look(struct request *r)
+{
+    const struct stats_view *stats = &r->cmd.reply.stats;
+    add_totals(r, stats->counters, stats->counter_count, r->cmd.reply.at_ms);
     request_to_query(r, look_letters);
+}
+
+/* Among several servers the engine knows its own part only, and the store all. */
+static void count_and_look(struct request *r, struct reader *reader)
+{
+    struct counter *counters;
+    size_t count;
+    r->rc = reader->ops->counters(reader, r->arena, &counters, &count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    add_totals(r, counters, count, clock_wall_ms());
+    look_letters(r, reader);
 }
 
 void api_letters(struct request *r)
@@ -150,6 +173,8 @@ void api_letters(struct request *r)
                     "is not a next_cursor of a list with these filters");
     if (errors.count > 0)
         request_fail_fields(r, &errors);
+    else if (r->list.want_total && r->server->membership != NULL)
+        request_to_query(r, count_and_look);
     else if (r->list.want_total)
         request_to_board(r, count_then_look);
     else
@@ -268,31 +293,65 @@ static void count_then_operate(struct request *r)
     request_answer_body(r, 200);
 }
 
+static struct once once_of(const struct request *r, const struct letter_filter *filter)
+{
+    CLEANUP(buf_free) struct buf out = BUF(FILTER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    letter_filter_print(&w, filter);
+    json_close(&w);
+    struct str text = arena_str(r->arena, buf_str(&out));
+    return idempotency_of_call(r, &text, 1);
+}
+
 static void operate(struct request *r, enum operation_kind kind)
 {
     struct letter_call *call = call_of(r);
     struct field_errors errors = {0};
     struct letter_wish wish;
     struct json doc;
-    if (!request_no_params(r) || !request_json(r, false, &doc))
+    if (!request_json(r, false, &doc))
         return;
-    r->cmd.once = idempotency_of_call(r);
     if (letter_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;
     }
+    r->cmd.once = once_of(r, &wish.filter);
     call->kind = kind;
     call->filter = wish.filter;
     call->dry_run = wish.dry_run;
     request_to_query_first(r, look_count, count_then_operate);
 }
 
-void api_letters_retry(struct request *r)
+static void retry_them(struct request *r)
 {
     operate(r, OPERATION_RETRY);
 }
 
-void api_letters_discard(struct request *r)
+static void discard_them(struct request *r)
 {
     operate(r, OPERATION_DISCARD);
+}
+
+/* A name, or a part of an id, as the filter's job becomes an id before anything else. */
+static void find_job(struct request *r, request_step *go_on)
+{
+    struct resolve_texts texts = {0};
+    struct json doc;
+    if (!request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    const struct json *filter = doc.kind == JSON_OBJECT ? json_get(&doc, STR("filter")) : NULL;
+    if (filter != NULL)
+        resolve_add_member(r, &texts, filter, STR("job"), false, "filter.job");
+    resolve_body(r, &texts, go_on);
+}
+
+void api_letters_retry(struct request *r)
+{
+    find_job(r, retry_them);
+}
+
+void api_letters_discard(struct request *r)
+{
+    find_job(r, discard_them);
 }

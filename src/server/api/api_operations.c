@@ -1,6 +1,7 @@
 /* api_operations.c - actions on many jobs or executions, and how far operations have come. */
 #include "server/api/api.h"
 #include "server/api/operation_view.h"
+#include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
 
 enum { LIST_BYTES_MAX = 64 << 20 }; /* filters may have a hundred long tags each */
@@ -59,6 +60,13 @@ static void count_ids(struct action_call *call)
         call->found.first[i] = operation_id(call->op.ids, i);
 }
 
+/* What makes two of them the same, for an Idempotency-Key. */
+static struct once once_of(const struct request *r, const struct operation_rec *op)
+{
+    const struct str parts[] = {operation_kind_name(op->kind), op->which, op->ids};
+    return idempotency_of_call(r, parts, COUNT_OF(parts));
+}
+
 static void act(struct request *r, bool of_jobs)
 {
     struct action_call *call = ARENA_NEW(r->arena, struct action_call);
@@ -66,9 +74,8 @@ static void act(struct request *r, bool of_jobs)
     struct action_wish wish;
     struct json doc;
     r->own = call;
-    if (!request_no_params(r) || !request_json(r, false, &doc))
+    if (!request_json(r, false, &doc))
         return;
-    r->cmd.once = idempotency_of_call(r);
     if (action_wish_parse(&doc, of_jobs, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
         return;
@@ -82,6 +89,7 @@ static void act(struct request *r, bool of_jobs)
         .ids = wish.ids,
     };
     call->dry_run = wish.dry_run;
+    r->cmd.once = once_of(r, &call->op);
     request_step *next = wish.dry_run ? answer_count : begin;
     if (wish.by_ids) {
         count_ids(call);
@@ -91,14 +99,44 @@ static void act(struct request *r, bool of_jobs)
     request_to_query_first(r, look_count, next);
 }
 
-void api_job_actions(struct request *r)
+static void act_on_jobs(struct request *r)
 {
     act(r, true);
 }
 
-void api_execution_actions(struct request *r)
+static void act_on_executions(struct request *r)
 {
     act(r, false);
+}
+
+/* Names and parts of ids in `ids` and in the filter's `job` become ids before anything else. */
+static void find_ids(struct request *r, bool of_jobs, request_step *go_on)
+{
+    struct resolve_texts texts = {0};
+    struct json doc;
+    if (!request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    for (size_t i = 0; doc.kind == JSON_OBJECT && i < doc.count; i++) {
+        const struct json_member *m = &doc.members[i];
+        if (str_eq(m->key, STR("filter")) && !of_jobs)
+            resolve_add_member(r, &texts, &m->value, STR("job"), false, "filter.job");
+        for (size_t k = 0; str_eq(m->key, STR("ids")) && m->value.kind == JSON_ARRAY &&
+                           k < m->value.count && k < OPERATION_IDS_MAX;
+             k++)
+            resolve_add(r, &texts, &m->value.items[k], !of_jobs,
+                        arena_zstr(r->arena, arena_printf(r->arena, "ids[%zu]", k)));
+    }
+    resolve_body(r, &texts, go_on);
+}
+
+void api_job_actions(struct request *r)
+{
+    find_ids(r, true, act_on_jobs);
+}
+
+void api_execution_actions(struct request *r)
+{
+    find_ids(r, false, act_on_executions);
 }
 
 /* ---- how far they have come */

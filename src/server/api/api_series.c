@@ -285,7 +285,7 @@ static void put_points(struct json_writer *w, const struct series_answer *a)
     for (size_t i = 0; i < a->count; i++) {
         json_open(w);
         json_put_when(w, "at", (a->first + (int64_t)i) * a->step_ms);
-        if (a->points[i].known)
+        if (a->points[i].known && (a->call.queue.len == 0 || a->queue_known))
             json_put_int(w, "value", a->points[i].value);
         else
             json_put_null(w, "value");

@@ -1,6 +1,7 @@
 /* api_sla.c - more time for what runs, and how often a job took longer than it may. */
 #include "loop/clock.h"
 #include "server/api/api.h"
+#include "server/call/resolve.h"
 #include "wire/message/sla_json.h"
 
 enum {
@@ -19,13 +20,12 @@ static void answer_extended(struct request *r)
     request_answer_body(r, 200);
 }
 
-void api_job_extend_sla(struct request *r)
+static void extend(struct request *r)
 {
     struct json doc;
     struct sla_wish wish;
     struct field_errors errors = {0};
-    if (!request_no_params(r) || !request_path_id(r, ID_JOB, &r->cmd.target.id) ||
-        !request_json(r, false, &doc))
+    if (!request_json(r, false, &doc))
         return;
     if (sla_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
         request_fail_fields(r, &errors);
@@ -36,6 +36,17 @@ void api_job_extend_sla(struct request *r)
     r->cmd.target.approver = wish.approver;
     r->cmd.target.exec_id = wish.exec_id;
     request_to_turn(r, answer_extended);
+}
+
+void api_job_extend_sla(struct request *r)
+{
+    struct resolve_texts texts = {0};
+    struct json doc;
+    if (!request_no_params(r) || !request_path_id(r, ID_JOB, &r->cmd.target.id) ||
+        !request_json(r, false, &doc))
+        return;
+    resolve_add_member(r, &texts, &doc, STR("execution"), true, "execution");
+    resolve_body(r, &texts, extend);
 }
 
 /* ---- the report */

@@ -325,11 +325,11 @@ void api_job_slots(struct request *r)
         return;
     q->now_ms = clock_wall_ms();
     q->from_ms = q->now_ms - DAY_MS;
-    q->until_ms = q->now_ms + DAY_MS;
     q->has_until = http_request_param(r->http, STR("until"), &ignored);
     q->at.before_ms = INT64_MAX;
     request_page(r, &q->errors);
     request_moment(r, "from", &q->from_ms, &q->errors);
+    q->until_ms = (q->from_ms > q->now_ms ? q->from_ms : q->now_ms) + DAY_MS;
     request_moment(r, "until", &q->until_ms, &q->errors);
     if (q->errors.count == 0 && q->from_ms >= q->until_ms)
         field_error(&q->errors, r->arena, STR("from"), "must be before until");

@@ -244,7 +244,7 @@ const struct route *route_find(struct request *r, struct buf *ret_allow)
 
 bool route_is_promised(struct str path)
 {
-#define LATER_PATH(path) STR_INIT("/api/v1" path),
+#define LATER_PATH(path) STR_INIT(path),
     static const struct str paths[] = {LATER_PATHS(LATER_PATH)};
     struct match ignored;
     for (size_t i = 0; i < COUNT_OF(paths); i++) {

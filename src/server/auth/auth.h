@@ -64,7 +64,7 @@ bool auth_is_key(struct str authorization);
 /* Whose key this is (the value of an Authorization header), or NULL. */
 const struct principal *auth_find(const struct auth *auth, struct str authorization);
 /* The same for a key as its owner typed it. */
-const struct principal *auth_find_key(const struct auth *auth, struct str key);
+const struct principal *auth_find_key(const struct auth *auth, struct str text);
 /* The key with this id, or NULL when it is gone. */
 const struct principal *auth_find_id(const struct auth *auth, uint64_t key_id);
 

@@ -31,5 +31,5 @@ void codes_free(struct codes *codes); /* NULL is fine */
 
 void codes_make(struct codes *codes, uint64_t key_id, int64_t now_ms, char ret_code[CODE_TEXT]);
 /* Uses it up. A code stays known for as long again, to tell what became of it. */
-enum code_answer codes_use(struct codes *codes, struct str code, int64_t now_ms,
+enum code_answer codes_use(struct codes *codes, struct str text, int64_t now_ms,
                            uint64_t *ret_key_id);

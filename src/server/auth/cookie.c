@@ -44,6 +44,16 @@ void cookie_seal(const struct session *session, const unsigned char key[SEAL_KEY
     sodium_bin2base64(ret_text, COOKIE_TEXT, cookie, sizeof cookie, BASE64);
 }
 
+/* libsodium takes some bytes above 127 for digits. */
+static bool is_ascii(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] > 127)
+            return false;
+    }
+    return true;
+}
+
 bool cookie_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
                  struct session *ret_session)
 {
@@ -51,7 +61,7 @@ bool cookie_open(struct str text, const unsigned char key[SEAL_KEY_BYTES],
     unsigned char plain[PLAIN_BYTES];
     size_t len;
     const char *end;
-    if (text.len >= COOKIE_TEXT ||
+    if (text.len >= COOKIE_TEXT || !is_ascii(text) ||
         sodium_base642bin(cookie, sizeof cookie, text.ptr, text.len, NULL, &len, &end, BASE64) !=
             0 ||
         len != sizeof cookie || end != text.ptr + text.len)

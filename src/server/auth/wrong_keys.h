@@ -2,9 +2,8 @@
  *
  * Ten wrong ones a minute are a typing mistake, more are an attempt. Only wrong ones are counted,
  * and a right one is always taken, so that nobody is locked out by a neighbour behind the same
- * address. What is remembered is bounded:
- * when so many addresses try at once that there is no place left, those share one count.
- * Safe from any thread. */
+ * address. What is remembered is bounded: when so many addresses try at once that there is no place
+ * left, those share one count. Safe from any thread. */
 #pragma once
 #include "wire/http/http_quota.h"
 

@@ -111,14 +111,13 @@ bool browser_admits(struct request *r)
 {
     struct str site = http_request_header(r->http, STR("Sec-Fetch-Site"));
     struct str origin = http_request_header(r->http, STR("Origin"));
+    bool change = is_change(r);
     if (site.len > 0 && !str_eq(site, STR("same-origin")) && !str_eq(site, STR("none")))
         request_problem(r, 403, "a page of another site asked for this (Sec-Fetch-Site: %.*s)",
                         STR_ARG(str_head(site, 20)));
-    else if (!is_change(r))
-        return true;
-    else if (!str_eq(http_request_header(r->http, STR("X-Belfry")), STR("1")))
+    else if (change && !str_eq(http_request_header(r->http, STR("X-Belfry")), STR("1")))
         request_problem(r, 403, "a change by cookie needs the header X-Belfry: 1");
-    else if (!is_our_origin(r, origin))
+    else if (change && !is_our_origin(r, origin))
         request_problem(r, 403,
                         "a change by cookie needs an Origin that is this server's Host or the "
                         "setting public_url; this one is '%.*s'",

@@ -6,7 +6,7 @@ enum {
     CANDIDATES_MAX = 10,
     CANDIDATES_BYTES_MAX = 512,
     SHOWN_MAX = 200,
-    PARAMS_MAX = 100 /* as many as a call takes; each may look at thousands of ids */
+    TEXTS_MAX = 100 /* as many as a call takes; each may look at thousands of ids */
 };
 
 #define FORCED "name:"
@@ -34,22 +34,36 @@ static bool path_is_short(const struct request *r)
     return r->id.len > 0 && subject_of(r) != ABOUT_NO_ID && (r->by_name || !id_is_any(r->id));
 }
 
-/* The value of a parameter that is a job and no id; else it is empty. */
-static struct str short_job(struct str param)
+/* Of what can be none the handler says what is wrong with it. Encoded. */
+static bool may_be_part(struct str value)
+{
+    static const struct str beginnings[] = {STR_INIT(ID_EXEC), STR_INIT("..."), STR_INIT("…"),
+                                            STR_INIT("%E2%80%A6"), STR_INIT("%e2%80%a6")};
+    for (size_t i = 0; i < COUNT_OF(beginnings); i++) {
+        if (str_starts(value, beginnings[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A parameter that has the place of an id and none there; else the text is empty. */
+static struct str short_param(struct str param, bool *ret_is_exec)
 {
     struct str value = param;
     struct str name = str_cut(&value, '=');
-    bool is_short = str_eq(name, STR("job")) && value.len > 0 && !id_is_any(value);
-    return is_short ? value : (struct str){0};
+    *ret_is_exec = str_eq(name, STR("execution"));
+    bool is_short = *ret_is_exec ? may_be_part(value) : str_eq(name, STR("job"));
+    return is_short && !id_is_any(value) ? value : (struct str){0};
 }
 
 static bool query_is_short(const struct request *r)
 {
     struct str rest = r->http->query;
+    bool ignored;
     if (r->http->method != HTTP_METHOD_GET && r->http->method != HTTP_METHOD_HEAD)
         return false;
     while (rest.len > 0) {
-        if (short_job(str_cut(&rest, '&')).len > 0)
+        if (short_param(str_cut(&rest, '&'), &ignored).len > 0)
             return true;
     }
     return false;
@@ -123,47 +137,50 @@ static enum rc find_in_path(struct request *r, struct reader *reader, struct res
     return resolve_job(r, reader, resolving->text, "id", &resolving->id);
 }
 
-static enum rc refuse_param(struct request *r, struct str message)
+static enum rc refuse_text(struct request *r, const char *field, struct str message)
 {
     struct field_errors *errors = ARENA_NEW(r->arena, struct field_errors);
-    field_error(errors, r->arena, STR("job"), "%.*s", STR_ARG(message));
+    field_error(errors, r->arena, str_c(field), "%.*s", STR_ARG(message));
     r->errors = errors;
     return RC_INVALID;
 }
 
-/* A list of nothing would look like an answer: the parameter is to blame. */
-static enum rc find_in_param(struct request *r, struct reader *reader, struct str text,
-                             uint64_t *ret_id)
+/* Of a parameter or a member. A list of nothing would look like an answer: the text is to blame. */
+static enum rc find_text(struct request *r, struct reader *reader, const struct resolve_text *text,
+                         uint64_t *ret_id)
 {
-    enum rc rc = resolve_job(r, reader, text, "job", ret_id);
+    enum rc rc = text->is_exec ? find_part(r, reader, text->text, text->field, ID_KIND_EXEC, ret_id)
+                               : resolve_job(r, reader, text->text, text->field, ret_id);
     if (rc != RC_NOT_FOUND)
         return rc;
-    return refuse_param(r, arena_printf(r->arena, "is of nothing: %s", r->err.text));
+    return refuse_text(r, text->field, arena_printf(r->arena, "is of nothing: %s", r->err.text));
 }
 
 /* The query with ids in it. */
 static enum rc find_in_query(struct request *r, struct reader *reader, struct resolving *resolving)
 {
     struct str rest = r->http->query;
-    CLEANUP(buf_free) struct buf query = BUF(rest.len + PARAMS_MAX * ID_TEXT_MAX);
+    CLEANUP(buf_free) struct buf query = BUF(rest.len + TEXTS_MAX * ID_TEXT_MAX);
     size_t found = 0;
     if (!query_is_short(r))
         return RC_OK;
     while (rest.len > 0) {
         struct str param = str_cut(&rest, '&');
-        struct str job = short_job(param);
-        struct str text;
+        struct resolve_text text = {.raw = param};
+        struct str value = short_param(param, &text.is_exec);
         uint64_t id;
+        text.field = text.is_exec ? "execution" : "job";
         buf_add(&query, query.len > 0 ? STR("&") : STR(""));
-        if (job.len == 0 || !http_decode(r->arena, job, true, &text)) {
+        if (value.len == 0 || !http_decode(r->arena, value, true, &text.text)) {
             buf_add(&query, param); /* a bad escape is the handler's to refuse */
             continue;
         }
-        if (++found > PARAMS_MAX)
-            return refuse_param(
-                r, arena_printf(r->arena, "must not be there more than %d times", PARAMS_MAX));
-        TRY(find_in_param(r, reader, text, &id));
-        buf_printf(&query, "job=%s", ID_TEXT(ID_JOB, id));
+        if (++found > TEXTS_MAX)
+            return refuse_text(
+                r, text.field,
+                arena_printf(r->arena, "must not be there more than %d times", TEXTS_MAX));
+        TRY(find_text(r, reader, &text, &id));
+        buf_printf(&query, "%s=%s", text.field, ID_TEXT(text.is_exec ? ID_EXEC : ID_JOB, id));
     }
     resolving->query = arena_str(r->arena, buf_str(&query));
     return RC_OK;
@@ -218,4 +235,84 @@ void resolve_path(struct request *r, request_step *go_on)
     }
     r->own = resolving;
     request_to_query_first(r, look, take_ids);
+}
+
+/* ---- bodies */
+
+struct resolving_body {
+    const struct resolve_text *texts;
+    size_t count;
+    struct str body;
+    request_step *go_on;
+};
+
+void resolve_add(struct request *r, struct resolve_texts *texts, const struct json *value,
+                 bool is_exec, const char *field)
+{
+    if (value->kind != JSON_STRING || id_is_any(value->string))
+        return;
+    *VEC_PUSH(r->arena, &texts->all) = (struct resolve_text){
+        .raw = value->raw, .text = value->string, .is_exec = is_exec, .field = field};
+}
+
+void resolve_add_member(struct request *r, struct resolve_texts *texts, const struct json *doc,
+                        struct str key, bool is_exec, const char *field)
+{
+    const struct json *value = doc->kind == JSON_OBJECT ? json_get(doc, key) : NULL;
+    if (value != NULL)
+        resolve_add(r, texts, value, is_exec, field);
+}
+
+static enum rc find_in_body(struct request *r, struct reader *reader,
+                            struct resolving_body *resolving)
+{
+    struct str rest = r->http->body;
+    CLEANUP(buf_free) struct buf body = BUF(rest.len + TEXTS_MAX * ID_TEXT_MAX);
+    for (size_t i = 0; i < resolving->count; i++) {
+        const struct resolve_text *text = &resolving->texts[i];
+        size_t before = (size_t)(text->raw.ptr - rest.ptr);
+        uint64_t id;
+        TRY(find_text(r, reader, text, &id));
+        buf_add(&body, str_head(rest, before));
+        buf_printf(&body, "\"%s\"", ID_TEXT(text->is_exec ? ID_EXEC : ID_JOB, id));
+        rest = str_from(rest, before + text->raw.len);
+    }
+    buf_add(&body, rest);
+    resolving->body = arena_str(r->arena, buf_str(&body));
+    return RC_OK;
+}
+
+static void look_in_body(struct request *r, struct reader *reader)
+{
+    r->rc = find_in_body(r, reader, r->own);
+}
+
+static void take_body(struct request *r)
+{
+    const struct resolving_body *resolving = r->own;
+    r->own = NULL;
+    r->http->body = resolving->body;
+    resolving->go_on(r);
+}
+
+void resolve_body(struct request *r, const struct resolve_texts *texts, request_step *go_on)
+{
+    if (texts->all.len == 0) {
+        go_on(r);
+        return;
+    }
+    if (texts->all.len > TEXTS_MAX) {
+        (void)refuse_text(r, texts->all.items[TEXTS_MAX].field,
+                          arena_printf(r->arena,
+                                       "is one too many: a call looks for %d that are no "
+                                       "ids",
+                                       TEXTS_MAX));
+        request_fail_fields(r, r->errors);
+        return;
+    }
+    struct resolving_body *resolving = ARENA_NEW(r->arena, struct resolving_body);
+    *resolving =
+        (struct resolving_body){.texts = texts->all.items, .count = texts->all.len, .go_on = go_on};
+    r->own = resolving;
+    request_to_query_first(r, look_in_body, take_body);
 }

@@ -197,11 +197,25 @@ static void on_stream_done(void *arg, const struct http_response *response, cons
     peer_stream_free(stream);
 }
 
-static bool is_stream(const struct request *r)
+static bool is_about_stream(const struct request *r)
 {
     struct str text;
-    return r->http->method == HTTP_METHOD_GET && http_request_accepts(r->http, STR(SSE_TYPE)) &&
+    return http_request_accepts(r->http, STR(SSE_TYPE)) &&
            http_request_param(r->http, STR("follow"), &text) && str_eq(text, STR("true"));
+}
+
+static bool is_stream(const struct request *r)
+{
+    return r->http->method == HTTP_METHOD_GET && is_about_stream(r);
+}
+
+/* The length and the tag that HEAD tells are those of the whole answer, which this server makes of
+ * what others say. A stream has neither. */
+static const char *method_of(const struct request *r)
+{
+    if (r->http->method == HTTP_METHOD_HEAD && !is_about_stream(r))
+        return "GET";
+    return http_method_name(r->http->method);
 }
 
 /* ---- the request */
@@ -268,7 +282,7 @@ struct http_call forward_call(struct request *r, struct arena *arena)
         add_header(headers, &count, "Content-Encoding",
                    http_request_header(r->http, STR("Content-Encoding")));
     return (struct http_call){
-        .method = http_method_name(r->http->method),
+        .method = method_of(r),
         .target = target_of(r, arena),
         .content_type = type.len > 0 ? arena_zstr(arena, type) : NULL,
         .body = r->http->body,

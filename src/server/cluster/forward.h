@@ -29,7 +29,8 @@ bool forward_to_owner(struct request *r, uint64_t id);
 bool forward_to_holder(struct request *r, const struct submission *item);
 /* To anybody who owns something, when we do not. */
 bool forward_to_any(struct request *r);
-/* To this very server, once: for a worker that cannot reach it by itself. */
+/* To this very server, once: for a worker that cannot reach it by itself, and for what that server
+ * alone knows. */
 bool forward_to_address(struct request *r, struct str address);
 /* The decider says that it is not ours (any more): finds out whose it is, and begins anew. */
 void forward_refused(struct request *r);

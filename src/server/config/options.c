@@ -317,11 +317,15 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
     return check_cluster(options, err);
 }
 
+/* As browsers name it, in Host and Origin: without the port that goes without saying. */
 struct str server_public_url(const struct server_options *o)
 {
     struct str url = str_c(o->public_url);
+    struct str usual = str_starts(url, STR("https:")) ? STR(":443") : STR(":80");
     if (url.len > 0 && url.ptr[url.len - 1] == '/')
         url.len--;
+    if (url.len > usual.len && str_eq(str_from(url, url.len - usual.len), usual))
+        url.len -= usual.len;
     return url;
 }
 

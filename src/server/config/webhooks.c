@@ -14,8 +14,9 @@ enum rc webhooks_split(char *urls, const char **ret_urls, unsigned *ret_count, s
     for (char *url; (url = strsep(&rest, ",")) != NULL;) {
         if (*ret_count == WEBHOOKS_MAX)
             return err_set(err, RC_INVALID, "at most %d webhooks", WEBHOOKS_MAX);
-        if (!post_url_check(url, err))
-            return err->rc;
+        if (!post_url_check(url))
+            return err_set(err, RC_INVALID, "address %u is not an http or https address",
+                           *ret_count + 1);
         ret_urls[(*ret_count)++] = url;
     }
     return RC_OK;

@@ -29,6 +29,14 @@ TEST(an_address_that_is_none_is_refused)
     assert_int_equal(webhooks_check("ftp://127.0.0.1/a", &err), RC_INVALID);
 }
 
+/* An address may hold a password, and the refusal goes into a log. */
+TEST(a_refusal_says_which_address_and_not_what_it_is)
+{
+    struct err err;
+    assert_int_equal(webhooks_check("http://h/a,htp://u:secret@h/token", &err), RC_INVALID);
+    assert_string_equal(err.text, "address 2 is not an http or https address");
+}
+
 TEST(there_are_eight_addresses_at_most)
 {
     char urls[512] = "http://h/0";

@@ -449,6 +449,18 @@ void followers_event(struct output_log *t, const struct event *event)
     }
 }
 
+/* The attempt that a token is of; 0: none that is known. An attempt that was lost or given back has
+ * another token when it is run again. */
+static uint32_t attempt_of(const struct exec_rec *exec, const struct attempt_rec *attempts,
+                           size_t count, uint64_t token)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (attempts[i].token == token)
+            return attempts[i].number;
+    }
+    return token != 0 && token == exec->token ? exec->attempts : 0;
+}
+
 /* An end that this read does not see yet comes as an event: it is told after its commit, so its
  * mail is delivered after this one, when the follow is on the list. */
 static enum rc start_output(struct output_log *t, struct follow *f, struct err *err)
@@ -458,6 +470,7 @@ static enum rc start_output(struct output_log *t, struct follow *f, struct err *
     size_t count;
     TRY(t->reader->ops->exec(t->reader, f->exec_id, &t->arena, &exec, &attempts, &count, err));
     struct log_place last = {0};
+    f->cut_attempt = attempt_of(&exec, attempts, count, f->from.token);
     if (count > 0)
         last = (struct log_place){attempts[count - 1].token, attempts[count - 1].usage.log_seq};
     if (exec_is_final(exec.state))

@@ -254,10 +254,8 @@ void log_call_execution(struct request *r)
     r->own = &call->lines;
     if (errors.count > 0)
         request_fail_fields(r, &errors);
-    else if (!request_accepts(r, type_of(call)))
-        return;
-    else if (events && forward_to_owner(r, exec_id))
-        return; /* only that server hears of the end */
+    else if (!request_accepts(r, type_of(call)) || (events && forward_to_owner(r, exec_id)))
+        return; /* refused, or with the only server that hears of the end */
     else if (call->follow == NULL)
         request_to_query_first(r, look_execution, send_lines);
     else if (begins)

@@ -1,11 +1,10 @@
 /* log_reader.h - the thread that reads output as numbered lines.
  *
- * A thread of its own, with a handle of its own on the logs, so that the first look at a long
- * output, which reads it once as a whole, keeps neither turns nor queries nor followers waiting.
- * Both are made when they are first needed. Those who ask take turns: one that has to count much
- * is put aside after SLICE_BYTES, then after twice as many, and so on, which ends however others
- * push what it knows out of memory. An answer is bounded (LINES_MAX, LINES_ANSWER_BYTES)
- * and says where to go on. */
+ * A thread of its own, so that the first look at a long output, which reads it once as a whole,
+ * keeps neither turns nor queries nor followers waiting. Its handle on the logs is opened when it
+ * is first needed. Those who ask take turns: one that has to count much is put aside after
+ * SLICE_BYTES, then after twice as many, and so on, which ends however others push what it knows
+ * out of memory. An answer is bounded (LINES_MAX, LINES_ANSWER_BYTES) and says where to go on. */
 #pragma once
 #include "server/call/request.h"
 #include "server/output/log_index.h"

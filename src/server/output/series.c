@@ -55,8 +55,7 @@ struct series {
     struct strmap tracks; /* owned */
     struct track *last;   /* most events are about the queue of the one before */
     struct strmap others; /* owned */
-    int64_t
-        crowded_step; /* up to this sample not every queue that was busy has a track; 0: all have */
+    int64_t crowded_step; /* up to this sample a busy queue may have no track; 0: all have one */
     uint64_t owned;
     bool moved;   /* during the sample that is open */
     int64_t step; /* of the sample that is open */

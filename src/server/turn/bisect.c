@@ -149,8 +149,8 @@ static enum rc run_without_old(struct tangle *g, enum rc rc)
 
 /* What time brings, what came by mail, and what an operation does: the one thing that cannot be
  * kept is found, since it would come again for ever. Mail is rejected, the operation told, an
- * execution left alone. While it is looked for among what is due, the others wait: none shall be blamed for
- * another, and neither shall commands, before which operations stay held. */
+ * execution left alone. While it is looked for among what is due, the others wait: none shall be
+ * blamed for another, and neither shall commands, before which operations stay held. */
 static enum rc run_own(struct tangle *g)
 {
     struct engine *e = g->turn->engine;

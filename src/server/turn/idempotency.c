@@ -49,8 +49,11 @@ struct once idempotency_of_job(const struct request *r, struct str key,
     return idempotency_in_scope(scope_of(r), key, item, r->arena);
 }
 
-struct once idempotency_of_call(const struct request *r)
+struct once idempotency_of_call(const struct request *r, const struct str *parts, size_t count)
 {
-    const struct str parts[] = {r->http->path, r->http->body};
-    return idempotency_of_texts(scope_of(r), r->idempotency_key, parts, COUNT_OF(parts), r->arena);
+    struct str *texts = ARENA_ARRAY(r->arena, struct str, count + 1);
+    texts[0] = r->http->path;
+    for (size_t i = 0; i < count; i++)
+        texts[i + 1] = parts[i];
+    return idempotency_of_texts(scope_of(r), r->idempotency_key, texts, count + 1, r->arena);
 }

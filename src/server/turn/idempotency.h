@@ -15,5 +15,5 @@ bool idempotency_read_header(struct request *r, bool has_place);
 /* The key is empty when the sender gave none: then nothing is remembered. */
 struct once idempotency_of_job(const struct request *r, struct str key,
                                const struct submission *item);
-/* The same for a call whose path and body say all of it, with the key of the header. */
-struct once idempotency_of_call(const struct request *r);
+/* The same for a call of which its path and these parts say all, with the key of the header. */
+struct once idempotency_of_call(const struct request *r, const struct str *parts, size_t count);

@@ -317,7 +317,7 @@ enum rc mem_read_about(struct reader *reader, struct arena *arena, struct store_
 void mem_keep_version(struct mem_store *m, const struct version_change *change);
 void mem_forget_versions(struct mem_store *m, uint64_t job_id);
 void mem_free_versions(struct mem_store *m);
-enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t newest, size_t max,
                           struct arena *arena, struct version_rec **ret_versions, size_t *ret_count,
                           struct err *err);
 

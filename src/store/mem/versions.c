@@ -75,7 +75,7 @@ void mem_free_versions(struct mem_store *m)
     map_free(&m->versions);
 }
 
-enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t newest, size_t max,
                           struct arena *arena, struct version_rec **ret_versions, size_t *ret_count,
                           struct err *err)
 {
@@ -84,8 +84,8 @@ enum rc mem_read_versions(struct reader *reader, uint64_t job_id, uint32_t versi
     (void)err;
     pthread_mutex_lock(&m->lock);
     const struct mem_versions *all = map_get(&m->versions, job_id);
-    for (size_t i = all == NULL ? 0 : all->count; i-- > 0;) {
-        if (version != 0 && all->items[i]->version != version)
+    for (size_t i = all == NULL ? 0 : all->count; i-- > 0 && found.len < max;) {
+        if (all->items[i]->version > newest)
             continue;
         struct version_rec *copy = VEC_PUSH(arena, &found);
         *copy = *all->items[i];

@@ -63,21 +63,52 @@ static char *make_label(const PQconninfoOption *options)
     struct str rest = str_c(host == NULL ? "localhost" : host);
     for (size_t n = 0; rest.ptr != NULL; n++) {
         struct str one = str_cut(&rest, ',');
-        struct str at = nth_part(port == NULL ? "5432" : port, n);
+        struct str at = nth_part(port == NULL ? "" : port, n);
+        if (at.len == 0)
+            at = STR("5432");
         buf_printf(&b, "%s%.*s:%.*s", n == 0 ? "" : ",", STR_ARG(one), STR_ARG(at));
     }
     buf_printf(&b, "/%s", dbname == NULL ? "" : dbname);
     return mem_dup(b.ptr, b.len);
 }
 
+static bool is_port(struct str text)
+{
+    uint64_t port;
+    return text.len == 0 || str_to_u64(text, &port);
+}
+
+/* A password with @ or / in it cuts the URL elsewhere than was meant, and a part of it becomes a
+ * host, a port or a database, which are no secrets. */
+static bool is_cut_well(const char *url, const PQconninfoOption *options)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *ports = value_of(options, "port");
+    struct str place = str_c(scheme_end == NULL ? url : scheme_end + strlen("://"));
+    struct str port = str_c(ports == NULL ? "" : ports);
+    size_t user_end = str_index(place, '@');
+    if (user_end < str_index(place, '/'))
+        place = str_from(place, user_end + 1);
+    if (str_index(place, '@') < str_index(place, '?'))
+        return false;
+    while (port.len > 0) {
+        if (!is_port(str_cut(&port, ',')))
+            return false;
+    }
+    return true;
+}
+
 enum rc pg_place_parse(const char *url, struct pg_place *ret_place, struct err *err)
 {
     /* The message of libpq may repeat a part of the URL, and that may be the password. */
     PQconninfoOption *options = PQconninfoParse(url, NULL);
-    if (options == NULL)
+    if (options == NULL || !is_cut_well(url, options)) {
+        PQconninfoFree(options); /* NULL is fine */
         return err_set(err, RC_INVALID,
                        "the store's URL is none that PostgreSQL knows; it looks like "
-                       "postgres://USER:PASSWORD@HOST:PORT/DATABASE");
+                       "postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %%40 for an @ in "
+                       "the password and %%2F for a /");
+    }
     size_t count = COUNT_OF(presets) + 1;
     for (const PQconninfoOption *o = options; o->keyword != NULL; o++)
         count++;

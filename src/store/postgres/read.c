@@ -389,7 +389,7 @@ static enum rc read_runs(struct reader *reader, const uint64_t *job_ids, size_t 
     return RC_OK;
 }
 
-static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t newest, size_t max,
                              struct arena *arena, struct version_rec **ret_versions,
                              size_t *ret_count, struct err *err)
 {
@@ -397,7 +397,8 @@ static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t ve
     struct pg_call *use = pg_call(pg, Q_READ_VERSIONS);
     VEC(struct version_rec) versions = {0};
     pg_u64(use, job_id);
-    pg_u64(use, version);
+    pg_u64(use, newest);
+    pg_u64(use, max);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct row row = pg_row(use, i, arena);

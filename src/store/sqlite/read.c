@@ -365,14 +365,15 @@ static enum rc find_ids(struct reader *reader, enum id_kind kind, const struct i
     return RC_OK;
 }
 
-static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t version,
+static enum rc read_versions(struct reader *reader, uint64_t job_id, uint32_t newest, size_t max,
                              struct arena *arena, struct version_rec **ret_versions,
                              size_t *ret_count, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_VERSIONS);
     VEC(struct version_rec) versions = {0};
     stmt_u64(&stmt, job_id);
-    stmt_u64(&stmt, version);
+    stmt_u64(&stmt, newest);
+    stmt_u64(&stmt, max);
     for (bool found = true;;) {
         struct version_rec rec;
         TRY(stmt_next(&stmt, &found, err));

@@ -1,7 +1,8 @@
 // The one client of the API. Paths are those behind /api/v1; what fails is thrown as a Problem.
 //
 // A GET that meets a server which is away or full is asked again, with longer pauses; nothing else is ever
-// repeated by itself. Answers with an ETag are kept and asked for with If-None-Match.
+// repeated by itself, and none is waited for without end. Answers with an ETag are kept and asked for with
+// If-None-Match.
 import { Query, printQuery } from '../base/query'
 import { Problem, away, readProblem } from './problem'
 import { signedOut } from './session'
@@ -20,9 +21,14 @@ export interface CallOptions {
 const BASE = '/api/v1'
 const TAGGED_MAX = 200
 const FIRST_PAUSE_MS = 400
+const WAIT_MAX_MS = 10_000 // a server that wants to be left alone for longer is told of, not waited for
+/** A GET without an answer by then has lost its connection, as behind a sleep or a change of networks. */
+const PATIENCE_MS = 30_000
+const SILENT = 'silent'
 
 /** Answers with their tags, the oldest first. */
 const tagged = new Map<string, { tag: string, body: unknown }>()
+let era = 0 // of whoever uses the page
 
 function keepTagged(url: string, tag: string, body: unknown): void {
     tagged.delete(url)
@@ -34,12 +40,36 @@ function keepTagged(url: string, tag: string, body: unknown): void {
 /** Ends early when the signal says so. */
 function pause(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-        const timer = setTimeout(resolve, ms)
-        signal?.addEventListener('abort', () => {
+        const aborted = () => {
             clearTimeout(timer)
-            reject(signal.reason)
-        }, { once: true })
+            reject(signal!.reason)
+        }
+        const timer = setTimeout(() => {
+            signal?.removeEventListener('abort', aborted)
+            resolve()
+        }, ms)
+        signal?.addEventListener('abort', aborted, { once: true })
     })
+}
+
+/** Work that is given up after a while, or when the signal says so. */
+async function patiently<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const limit = new AbortController()
+    const aborted = () => limit.abort(signal!.reason)
+    const timer = setTimeout(() => limit.abort(), PATIENCE_MS)
+    signal?.addEventListener('abort', aborted)
+    if (signal?.aborted)
+        aborted()
+    try {
+        return await work(limit.signal)
+    } catch (why) {
+        if (limit.signal.aborted && !signal?.aborted)
+            throw new Problem(0, SILENT, `the server has given no answer for ${PATIENCE_MS / 1000} s`)
+        throw why
+    } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', aborted)
+    }
 }
 
 /** One request as the API wants it from a page: with the cookie, and with the header that shows that it
@@ -77,21 +107,30 @@ async function read<T>(answer: Response): Promise<T> {
     if (answer.status === 204)
         return undefined as T
     const isJson = /json/.test(answer.headers.get('Content-Type') ?? '')
-    return (isJson ? await answer.json() : await answer.text()) as T
+    try {
+        return (isJson ? await answer.json() : await answer.text()) as T
+    } catch (why) {
+        if (why instanceof TypeError) // the connection ended in the middle of it
+            throw away(why)
+        throw why
+    }
 }
 
-async function getOnce<T>(path: string, options: CallOptions): Promise<T> {
+function getOnce<T>(path: string, options: CallOptions): Promise<T> {
     const url = path + printQuery(options.query ?? {})
     const known = tagged.get(url)
     const headers = known ? { 'If-None-Match': known.tag, ...options.headers } : options.headers
-    const answer = await send('GET', path, undefined, { ...options, headers })
-    if (answer.status === 304 && known)
-        return known.body as T
-    const body = await read<T>(answer)
-    const tag = answer.headers.get('ETag')
-    if (tag)
-        keepTagged(url, tag, body)
-    return body
+    const asked = era
+    return patiently(async signal => {
+        const answer = await send('GET', path, undefined, { ...options, headers, signal })
+        if (answer.status === 304 && known)
+            return known.body as T
+        const body = await read<T>(answer)
+        const tag = answer.headers.get('ETag')
+        if (tag && asked === era)
+            keepTagged(url, tag, body)
+        return body
+    }, options.signal)
 }
 
 async function get<T>(path: string, options: CallOptions = {}): Promise<T> {
@@ -99,7 +138,8 @@ async function get<T>(path: string, options: CallOptions = {}): Promise<T> {
         try {
             return await getOnce<T>(path, options)
         } catch (why) {
-            if (left <= 0 || !(why instanceof Problem) || !why.isPassing)
+            if (left <= 0 || !(why instanceof Problem) || !why.isPassing || why.code === SILENT ||
+                (why.retryAfterMs ?? 0) > WAIT_MAX_MS)
                 throw why
             await pause(Math.max(why.retryAfterMs ?? 0, wait * (0.75 + Math.random() / 2)), options.signal)
         }
@@ -118,6 +158,7 @@ export function newKey(): string {
 
 /** Forgets what was kept: somebody else may use the page from now on. */
 export function forgetAnswers(): void {
+    era++
     tagged.clear()
 }
 

@@ -1,6 +1,7 @@
 // Lists that come in pages, one behind the other, by cursor.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Query, printQuery } from '../base/query'
+import { isSeen } from '../base/seen'
 import { onReset } from '../live/live'
 import { api } from './client'
 import { Problem, problemOf } from './problem'
@@ -11,6 +12,7 @@ export interface Pages<T> {
     total: number | null
     totalIsEstimate: boolean
     hasMore: boolean
+    /** The first rows, or further ones: reading anew what is there is not seen. */
     loading: boolean
     problem: Problem | null
     /** When the first page was read. */
@@ -20,8 +22,6 @@ export interface Pages<T> {
     isPrevious: boolean
     more: () => void
     reload: () => void
-    /** Changes a row that is there, until it is read again. */
-    patch: (matches: (row: T) => boolean, change: (row: T) => T) => void
 }
 
 interface Answer { next_cursor: string | null, total?: number, total_is_estimate?: boolean }
@@ -29,16 +29,19 @@ interface Answer { next_cursor: string | null, total?: number, total_is_estimate
 /** Reading again what was loaded costs a call per page; further down, it ends at so many. */
 const RELOADED_PAGES_MAX = 4
 
-class List<T> {
+type Work = 'all' | 'more'
+
+export class List<T> {
     rows: T[] = []
     cursor: string | null = null
     pages = 0
     total: number | null = null
     totalIsEstimate = false
     at: number | null = null
-    loading = false
     problem: Problem | null = null
     ended = false
+    busy: Work | null = null
+    private readonly wanted = new Set<Work>()
     private readonly abort = new AbortController()
 
     constructor(private readonly path: string, private readonly member: string, private readonly query: Query,
@@ -53,51 +56,79 @@ class List<T> {
         return api.get(this.path, { query: { ...this.query, cursor }, signal: this.abort.signal })
     }
 
-    private async run(work: () => Promise<void>): Promise<void> {
-        if (this.loading)
+    /** One thing at a time; what is asked for meanwhile is done then. */
+    private async work(what: Work): Promise<void> {
+        this.wanted.add(what)
+        if (this.busy !== null)
             return
-        this.loading = true
-        this.changed()
-        try {
-            await work()
-            this.problem = null
-        } catch (why) {
-            this.problem = problemOf(why)
+        while (!this.ended && this.wanted.size > 0) {
+            this.busy = this.wanted.has('all') ? 'all' : 'more'
+            this.wanted.delete(this.busy)
+            this.changed()
+            try {
+                await (this.busy === 'all' ? this.readAll() : this.readMore())
+                this.problem = null
+            } catch (why) {
+                this.problem = problemOf(why)
+                this.wanted.clear()
+            }
         }
-        this.loading = false
+        this.busy = null
         if (!this.ended)
             this.changed()
     }
 
-    /** As many pages as are there, swapped in at once. */
-    reload(): Promise<void> {
-        return this.run(async () => {
-            let rows: T[] = []
-            let cursor: string | null = null
-            const wanted = Math.min(Math.max(this.pages, 1), RELOADED_PAGES_MAX)
-            let pages = 0
-            do {
-                const answer: Answer & Record<string, T[]> = await this.fetch(cursor)
-                if (pages++ === 0) {
-                    this.total = answer.total ?? null
-                    this.totalIsEstimate = answer.total_is_estimate ?? false
-                }
-                rows = rows.concat(answer[this.member])
-                cursor = answer.next_cursor
-            } while (pages < wanted && cursor)
-            Object.assign(this, { rows, cursor, pages, at: Date.now() })
-        })
+    reload(): void {
+        void this.work('all')
     }
 
-    more(): Promise<void> {
+    /** What failed is not asked for again by itself at once, but with the next poll. */
+    more(): void {
+        if (this.cursor !== null && this.problem === null && this.busy !== 'more')
+            void this.work('more')
+    }
+
+    /** Far down all pages are too many to be read again, and rows that are looked at do not go away. */
+    poll(): void {
+        if (this.pages <= RELOADED_PAGES_MAX)
+            this.reload()
+        else if (this.problem !== null)
+            void this.work('more')
+    }
+
+    /** As many pages as are there, swapped in at once. */
+    private async readAll(): Promise<void> {
+        let rows: T[] = []
+        let cursor: string | null = null
+        const wanted = Math.min(Math.max(this.pages, 1), RELOADED_PAGES_MAX)
+        let pages = 0
+        do {
+            const answer: Answer & Record<string, T[]> = await this.fetch(cursor)
+            if (pages++ === 0) {
+                this.total = answer.total ?? null
+                this.totalIsEstimate = answer.total_is_estimate ?? false
+            }
+            rows = rows.concat(answer[this.member])
+            cursor = answer.next_cursor
+        } while (pages < wanted && cursor)
+        Object.assign(this, { rows, cursor, pages, at: Date.now() })
+        this.countIfWhole()
+    }
+
+    private async readMore(): Promise<void> {
         if (this.cursor === null)
-            return Promise.resolve()
-        return this.run(async () => {
-            const answer = await this.fetch(this.cursor)
-            this.rows = this.rows.concat(answer[this.member])
-            this.cursor = answer.next_cursor
-            this.pages++
-        })
+            return
+        const answer = await this.fetch(this.cursor)
+        this.rows = this.rows.concat(answer[this.member])
+        this.cursor = answer.next_cursor
+        this.pages++
+        this.countIfWhole()
+    }
+
+    /** A total that is estimated is known once everything is here. */
+    private countIfWhole(): void {
+        if (this.total !== null && this.cursor === null)
+            Object.assign(this, { total: this.rows.length, totalIsEstimate: false })
     }
 }
 
@@ -109,15 +140,19 @@ export function usePages<T>(path: string, member: string, query: Query, options:
     const list = useMemo(() => new List<T>(path, member, query, () => render(n => n + 1)), [key])
 
     useEffect(() => {
-        void list.reload()
-        const timer = options.every && setInterval(() => {
-            if (document.visibilityState === 'visible' && list.pages <= RELOADED_PAGES_MAX)
-                void list.reload()
-        }, options.every)
-        const end = onReset(() => void list.reload())
+        list.reload()
+        const end = onReset(() => list.poll())
         return () => {
             list.close()
             end()
+        }
+    }, [list])
+    useEffect(() => {
+        const timer = options.every && setInterval(() => {
+            if (isSeen())
+                list.poll()
+        }, options.every)
+        return () => {
             if (timer)
                 clearInterval(timer)
         }
@@ -132,16 +167,12 @@ export function usePages<T>(path: string, member: string, query: Query, options:
         total: list.total,
         totalIsEstimate: list.totalIsEstimate,
         hasMore: list.cursor !== null,
-        loading: list.loading,
+        loading: list.busy === 'more' || (isFirst && list.busy !== null),
         problem: list.problem,
         at: list.at,
         isFirst,
         isPrevious,
-        more: () => void list.more(),
-        reload: () => void list.reload(),
-        patch: (matches, change) => {
-            list.rows = list.rows.map(row => matches(row) ? change(row) : row)
-            render(n => n + 1)
-        },
+        more: () => list.more(),
+        reload: () => list.reload(),
     }
 }

@@ -3,6 +3,7 @@
 import { Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Query, printQuery } from '../base/query'
+import { isSeen } from '../base/seen'
 import { onReset, watch, Wants } from '../live/live'
 import { api } from './client'
 import { Problem, problemOf } from './problem'
@@ -36,14 +37,31 @@ export interface ResourceOptions {
 const RESOURCES_MAX = 200
 const FRESH_MS = 1000
 const COALESCE_MS = 400
+const EMPTY: Held<never> = { data: null, problem: null, at: null, loading: false }
 
-class Resource<T> {
-    readonly held: Signal<Held<T>> = signal({ data: null, problem: null, at: null, loading: false })
+/** Each sign-in is another one: what was asked for in the one before is nobody's. */
+let era = 0
+
+export class Resource<T> {
+    readonly held: Signal<Held<T>> = signal(EMPTY)
     users = 0
     private running: Promise<void> | null = null
     private again = false
+    private puts = 0
+    private endResets = () => {}
 
     constructor(private readonly path: string, private readonly query: Query) {}
+
+    /** Somebody shows it; `leave` undoes that. */
+    use(): void {
+        if (this.users++ === 0)
+            this.endResets = onReset(() => void this.load())
+    }
+
+    leave(): void {
+        if (--this.users === 0)
+            this.endResets()
+    }
 
     /** One at a time; asked for while it runs, it runs once more. */
     load(): Promise<void> {
@@ -53,21 +71,39 @@ class Resource<T> {
         }
         this.running = this.read().finally(() => {
             this.running = null
-            if (this.again && this.users > 0) {
-                this.again = false
+            if (this.again && this.users > 0)
                 void this.load()
-            }
+            this.again = false
         })
         return this.running
     }
 
+    /** Unless it is being read, or was within so many milliseconds: several may show the same. */
+    refresh(ms: number): void {
+        const { at } = this.held.peek()
+        if (this.running === null && (at === null || Date.now() - at > ms))
+            void this.load()
+    }
+
+    /** What is being read meanwhile may be older. */
+    put(data: T): void {
+        this.puts++
+        this.held.value = { data, problem: null, at: Date.now(), loading: this.running !== null }
+    }
+
     private async read(): Promise<void> {
+        const asked = { era, puts: this.puts }
         this.held.value = { ...this.held.value, loading: true }
+        const tell = (news: Partial<Held<T>>) => {
+            if (asked.era === era)
+                this.held.value = { ...this.held.value, ...news, loading: false }
+        }
         try {
             const data = await api.get<T>(this.path, { query: this.query })
-            this.held.value = { data, problem: null, at: Date.now(), loading: false }
+            this.again ||= asked.puts !== this.puts
+            tell(asked.puts === this.puts ? { data, problem: null, at: Date.now() } : {})
         } catch (why) {
-            this.held.value = { ...this.held.value, problem: problemOf(why), loading: false }
+            tell({ problem: problemOf(why) })
         }
     }
 }
@@ -89,8 +125,9 @@ function find<T>(path: string, query: Query): Resource<T> {
 }
 
 export function forgetResources(): void {
+    era++
     for (const [name, one] of resources) {
-        one.held.value = { data: null, problem: null, at: null, loading: false }
+        one.held.value = EMPTY
         if (one.users === 0)
             resources.delete(name)
     }
@@ -108,7 +145,7 @@ export function reloadAll(prefix: string): void {
     }
 }
 
-const nothing = signal<Held<never>>({ data: null, problem: null, at: null, loading: false })
+const nothing = signal(EMPTY)
 
 /** What GET path?query answers. A path of null reads nothing. */
 export function useResource<T>(path: string | null, query: Query = {}, options: ResourceOptions = {}): Loaded<T> {
@@ -120,36 +157,30 @@ export function useResource<T>(path: string | null, query: Query = {}, options: 
     useEffect(() => {
         if (!resource)
             return undefined
-        resource.users++
-        const load = () => void resource.load()
-        const { at } = resource.held.peek()
-        if (at === null || Date.now() - at > FRESH_MS)
-            load()
+        resource.use()
+        const { every } = options
+        resource.refresh(FRESH_MS)
         let soon: ReturnType<typeof setTimeout> | undefined
         const changed = () => {
             soon ??= setTimeout(() => {
                 soon = undefined
-                load()
+                void resource.load()
             }, COALESCE_MS)
         }
-        const timer = options.every && setInterval(() => {
-            if (document.visibilityState === 'visible')
-                load()
-        }, options.every)
-        const seen = () => {
-            if (document.visibilityState === 'visible')
-                load()
+        const look = () => {
+            if (every && isSeen())
+                resource.refresh(every / 2)
         }
-        const ends = [onReset(load), options.on ? watch(options.on, changed) : () => {}]
-        if (options.every)
-            document.addEventListener('visibilitychange', seen)
+        const timer = every && setInterval(look, every)
+        const end = options.on ? watch(options.on, changed) : () => {}
+        document.addEventListener('visibilitychange', look)
         return () => {
-            resource.users--
+            resource.leave()
             clearTimeout(soon)
             if (timer)
                 clearInterval(timer)
-            document.removeEventListener('visibilitychange', seen)
-            ends.forEach(end => end())
+            document.removeEventListener('visibilitychange', look)
+            end()
         }
     }, [resource, options.every, wants])
 
@@ -162,9 +193,6 @@ export function useResource<T>(path: string | null, query: Query = {}, options: 
         data: isPrevious ? before.current : held.data,
         isPrevious,
         reload: () => resource ? resource.load() : Promise.resolve(),
-        set: data => {
-            if (resource)
-                resource.held.value = { data, problem: null, at: Date.now(), loading: false }
-        },
+        set: data => resource?.put(data),
     }
 }

@@ -14,7 +14,7 @@ export const pendingCode = signal<string | null>(null)
 export function takeCode(): void {
     const code = new URLSearchParams(location.hash.slice(1)).get('code')
     if (code !== null) {
-        history.replaceState(history.state, '', location.pathname + location.search)
+        history.replaceState(history.state, '', location.href.replace(/#.*/, ''))
         pendingCode.value = code
     }
 }

@@ -8,7 +8,7 @@ const words: Record<string, string> = {
     retry: 'for their next attempt',
     overlap: 'for the run before to end',
     dependency: 'for other jobs',
-    no_worker: 'for a worker; there is none',
+    no_worker: 'for a worker that could run them',
     no_handler: 'for a worker with their handler',
     no_commands: 'for a worker that runs commands',
     queue_unserved: 'for a worker that serves their queue',

@@ -7,11 +7,11 @@ export function number(n: number): string {
 
 /** 950, 1.2 k, 3.4 M: where there is little room. */
 export function compact(n: number): string {
-    for (const [unit, name] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {
-        if (Math.abs(n) >= unit)
-            return `${(n / unit).toFixed(Math.abs(n) < 10 * unit ? 1 : 0)} ${name}`
+    for (const [unit, name] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {
+        if (Math.abs(n) >= unit * 0.9995) // what would be said as a thousand of the smaller one
+            return `${(n / unit).toFixed(Math.abs(n) < 9.95 * unit ? 1 : 0)} ${name}`
     }
-    return String(Math.round(n * 10) / 10)
+    return String(Math.abs(n) < 99.95 ? Math.round(n * 10) / 10 : Math.round(n))
 }
 
 /** "1 job", "214 jobs", "2 queries" when the plural is told. */
@@ -23,7 +23,7 @@ export function count(n: number, one: string, many = one + 's'): string {
 export function duration(ms: number): string {
     if (ms < 0)
         return '-' + duration(-ms)
-    if (ms < 1000)
+    if (ms < 999.5)
         return `${Math.round(ms)} ms`
     if (ms < 59_950)
         return `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`

@@ -1,12 +1,16 @@
 // What a browser remembers of its user between visits: small values by name. A browser that remembers
-// nothing (private windows, no room) behaves as on the first visit.
+// nothing (private windows, no room), or something else (another version), behaves as on the first visit.
 
 const PREFIX = 'belfry.'
 
+const kindOf = (value: unknown) => Array.isArray(value) ? 'list' : typeof value
+
+/** What was remembered, if it is of the kind of `otherwise`. */
 export function recall<T>(name: string, otherwise: T): T {
     try {
         const text = localStorage.getItem(PREFIX + name)
-        return text === null ? otherwise : JSON.parse(text) as T
+        const value: unknown = text === null ? otherwise : JSON.parse(text)
+        return kindOf(value) === kindOf(otherwise) && value !== null ? value as T : otherwise
     } catch {
         return otherwise
     }

@@ -17,7 +17,7 @@ function parts(ms: number, zone: string): Record<string, string> {
 }
 
 /** Whether the browser knows the zone; a name from elsewhere may be newer than its tables. */
-export function isZone(zone: string): boolean {
+function isZone(zone: string): boolean {
     try {
         parts(0, zone)
         return true
@@ -42,6 +42,18 @@ export function pickZone(choice: ZoneChoice, jobZone?: string | null): string {
     return choice === 'job' && jobZone && isZone(jobZone) ? jobZone : 'UTC'
 }
 
+const HOUR = 3_600_000
+
+/** " (UTC+1)" where clocks that are set back by an hour show this time twice, else nothing. */
+function whichOf(ms: number, zone: string, p: Record<string, string>): string {
+    const isSame = (other: Record<string, string>) => other.hour === p.hour && other.minute === p.minute
+    if (zone === 'UTC' || ![HOUR, -HOUR].some(away => isSame(parts(ms + away, zone))))
+        return ''
+    const there = Date.UTC(+p.year, +p.month - 1, +p.day, +p.hour, +p.minute, +p.second)
+    const hours = Math.round((there - ms) / HOUR * 2) / 2
+    return ` (UTC${hours < 0 ? '' : '+'}${hours})`
+}
+
 export interface TimeWish { seconds?: boolean, day?: boolean, label?: boolean }
 
 /** "2026-11-16 03:00:00 UTC" */
@@ -49,7 +61,8 @@ export function exact(ms: number, zone: string, wish: TimeWish = {}): string {
     const { seconds = true, day = true, label = true } = wish
     const p = parts(ms, zone)
     const clock = `${p.hour}:${p.minute}${seconds ? ':' + p.second : ''}`
-    return `${day ? `${p.year}-${p.month}-${p.day} ` : ''}${clock}${label ? ' ' + zoneLabel(zone) : ''}`
+    return `${day ? `${p.year}-${p.month}-${p.day} ` : ''}${clock}${
+        label ? ` ${zoneLabel(zone)}${whichOf(ms, zone, p)}` : ''}`
 }
 
 const DAY = 86_400_000
@@ -61,9 +74,9 @@ export function relative(ms: number, now: number, zone: string): string {
         return exact(ms, zone, { seconds: false })
     if (away < 1500)
         return 'now'
-    const said = away < 60_000 ? `${Math.round(away / 1000)} s`
-        : away < 3_600_000 ? `${Math.floor(away / 60_000)} min`
-            : `${Math.floor(away / 3_600_000)} h ${Math.floor(away % 3_600_000 / 60_000)} min`
+    const said = away < 59_500 ? `${Math.round(away / 1000)} s`
+        : away < HOUR ? `${Math.max(1, Math.floor(away / 60_000))} min`
+            : `${Math.floor(away / HOUR)} h ${Math.floor(away % HOUR / 60_000)} min`
     return ms > now ? `in ${said}` : `${said} ago`
 }
 

@@ -20,6 +20,9 @@ export const now = signal(Date.now())
 /** The reason why nothing comes; null: it does, or is about to. */
 export const awayWhy = signal<string | null>(null)
 
+/** A moment of this browser's clock, by the server's. */
+export const byServer = (ms: number) => ms + skewMs
+
 const OLD_MS = 5000
 let skewMs = 0 // of the server's clock to this one
 const seconds = signal(Date.now()) // by this browser's clock
@@ -37,12 +40,15 @@ interface Watcher { wants: Wants, hear: (event: LiveEvent | null) => void }
 const watchers = new Set<Watcher>()
 const resets = new Set<() => void>()
 let share: Share | null = null
-let wasOpen = false
+let isMissing = false // what is shown may lack something when the next stream begins
+let covered: Wants = {} // what the stream tells of
+
+const NAMES = ['job', 'execution', 'queue'] as const
 
 function tellWants(): void {
     const all: Required<Filters> = { job: [], execution: [], queue: [] }
     for (const { wants } of watchers) {
-        for (const name of ['job', 'execution', 'queue'] as const)
+        for (const name of NAMES)
             all[name].push(...wants[name] ?? [])
     }
     share?.want({ job: [...new Set(all.job)], execution: [...new Set(all.execution)],
@@ -57,6 +63,7 @@ function fits(wants: Wants, data: LiveEvent['data']): boolean {
 
 function onEvent({ event, data }: StreamEvent): void {
     awayWhy.value = null
+    isMissing = true // as soon as this stream ends
     if (event === 'tick') {
         const numbers = data as TickEvent
         skewMs = Date.parse(numbers.time) - Date.now()
@@ -73,12 +80,28 @@ function onEvent({ event, data }: StreamEvent): void {
     }
 }
 
-/** The stream is there again after it was away: whatever is shown may have missed something. */
-function onOpen(): void {
+function onAway(why: string): void {
+    awayWhy.value = why
+    isMissing = true
+}
+
+/** The stream is there. When it was away before, whatever is shown may have missed something; else only those who
+ *  were not told of by the one before. */
+function onOpen(filters: Wants, goesOn: boolean): void {
+    const before = covered
+    covered = filters
     awayWhy.value = null
-    if (wasOpen)
+    if (isMissing && !goesOn)
         resets.forEach(reset => reset())
-    wasOpen = true
+    else {
+        const isNew = (name: typeof NAMES[number], one: string) =>
+            filters[name]?.includes(one) && !before[name]?.includes(one)
+        for (const { wants, hear } of [...watchers]) {
+            if (NAMES.some(name => wants[name]?.some(one => isNew(name, one))))
+                hear(null)
+        }
+    }
+    isMissing = true
 }
 
 /** Hears of what is named, until the function that it returns is called. An event of null: something may have
@@ -105,7 +128,7 @@ export function startLive(): void {
         share.restart()
         return
     }
-    share = new Share({ onEvent, onOpen, onAway: why => awayWhy.value = why })
+    share = new Share({ onEvent, onOpen, onAway })
     tellWants()
     setInterval(() => {
         seconds.value = Date.now()

@@ -1,7 +1,6 @@
-// One stream for all tabs of a browser. The tab that holds the lock reads it and tells the others; when that
-// one is closed, the next in line takes over. A browser without locks (plain HTTP to another machine has
-// none) gives every tab a stream of its own.
+// One stream for all tabs of a browser: one of them (lead.ts) reads it and tells the others.
 import { Query } from '../base/query'
+import { CHANNEL, lead } from './lead'
 import { Stream, StreamEvent } from './stream'
 
 /** What a tab wants to hear of besides the ticks: names of a parameter, each with its values. */
@@ -9,7 +8,8 @@ export type Filters = { job?: string[], execution?: string[], queue?: string[] }
 
 export interface Ears {
     onEvent: (event: StreamEvent) => void
-    onOpen: () => void
+    /** The stream tells of these from now on; `goesOn`: and nothing was missed before. */
+    onOpen: (filters: Filters, goesOn: boolean) => void
     onAway: (why: string) => void
 }
 
@@ -19,18 +19,18 @@ type Message =
     | { kind: 'who' } // a new reader asks what the others want
     | { kind: 'restart' }
     | { kind: 'event', event: StreamEvent }
-    | { kind: 'open' }
+    | { kind: 'open', filters: Filters, goesOn: boolean }
     | { kind: 'away', why: string }
     | { kind: 'alive' }
 
-const LOCK = 'belfry-live'
 const REPEAT_MS = 20_000 // each tab says again what it wants, …
 const FORGET_MS = 180_000 // … and one that has said nothing for so long is gone; hidden ones are slow
 const ALIVE_MS = 5000
 const DEAD_MS = 20_000 // a reader that says nothing for so long is replaced by a tab that somebody looks at
 const CROWDED_MS = 5000 // so often everything is read again while there are more filters than the server takes
 const SETTLE_MS = 150 // several parts of a page want something at once
-export const FILTERS_MAX = 100 // of the server
+const FILTERS_MAX = 100 // of the server
+const BARE: Query = { view: 'summary', job: [], execution: [], queue: [] } // ticks alone
 
 /** `isWhole`: everything that is wanted fits into one stream. */
 export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean } => {
@@ -50,23 +50,22 @@ export const merge = (all: readonly Filters[]): { query: Query, isWhole: boolean
 
 export class Share {
     private readonly tab = Math.random().toString(36).slice(2)
-    private readonly channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(LOCK) : null
-    private readonly locks = globalThis.navigator?.locks
+    private readonly channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : null
+    private readonly takeOver: () => void
     private readonly others = new Map<string, { filters: Filters, at: number }>()
     private mine: Filters = {}
     private stream: Stream | null = null
     private query = ''
+    private refused = ''
+    private doubtedAt = Date.now()
     private settle: ReturnType<typeof setTimeout> | undefined
     private heardAt = Date.now()
 
     constructor(private readonly ears: Ears) {
         setInterval(() => this.poll(), CROWDED_MS)
-        if (!this.locks || !this.channel) {
-            this.lead()
-            return
-        }
-        this.channel.onmessage = message => this.hear(message.data as Message)
-        this.queue(false)
+        if (this.channel)
+            this.channel.onmessage = message => this.hear(message.data as Message)
+        this.takeOver = lead(() => this.begin(), () => this.end())
         setInterval(() => this.repeat(), REPEAT_MS)
         setInterval(() => this.stream ? this.say({ kind: 'alive' }) : this.doubt(), ALIVE_MS)
         addEventListener('pagehide', () => this.say({ kind: 'bye', tab: this.tab }))
@@ -84,27 +83,32 @@ export class Share {
         this.stream?.restart()
     }
 
-    /** Resolves never while it leads; losing the lock to a tab that doubted this one ends it. */
-    private queue(steal: boolean): void {
-        void this.locks.request(LOCK, steal ? { steal } : {}, () => {
-            this.lead()
-            return new Promise(() => {})
-        }).catch(() => {
-            this.stream?.close()
-            this.stream = null
-            this.queue(false)
-        })
+    private end(): void {
+        this.stream?.close()
+        this.stream = null
     }
 
-    private lead(): void {
+    private begin(): void {
         const { query } = this.wanted()
         this.query = JSON.stringify(query)
         this.stream = new Stream(query, {
             onEvent: event => this.tell({ kind: 'event', event }),
-            onOpen: () => this.tell({ kind: 'open' }),
-            onAway: why => this.tell({ kind: 'away', why }),
+            onOpen: (query, goesOn) => this.tell({ kind: 'open', filters: query as Filters, goesOn }),
+            onAway: (why, status) => this.away(why, status),
         })
         this.say({ kind: 'who' })
+    }
+
+    /** A name that is refused, out of an address say, is not to take the numbers from all tabs: without names there is
+     *  nothing to refuse. */
+    private away(why: string, status?: number): void {
+        if (status !== 400 || this.query === JSON.stringify(BARE)) {
+            this.tell({ kind: 'away', why })
+            return
+        }
+        this.refused = this.query
+        this.query = JSON.stringify(BARE)
+        this.stream?.change(BARE)
     }
 
     /** More is wanted than the stream may name: any of it may have changed, so it is read again and again. */
@@ -118,7 +122,8 @@ export class Share {
             if (Date.now() - at > FORGET_MS)
                 this.others.delete(tab)
         }
-        return merge([this.mine, ...[...this.others.values()].map(other => other.filters)])
+        const all = merge([this.mine, ...[...this.others.values()].map(other => other.filters)])
+        return JSON.stringify(all.query) === this.refused ? { query: BARE, isWhole: false } : all
     }
 
     private changed(): void {
@@ -148,14 +153,20 @@ export class Share {
     }
 
     private doubt(): void {
-        if (Date.now() - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
+        const now = Date.now()
+        const slept = now - this.doubtedAt > DEAD_MS // and the reader, too, perhaps: it gets its time
+        this.doubtedAt = now
+        if (slept)
+            this.heardAt = now
+        if (now - this.heardAt < DEAD_MS || document.visibilityState !== 'visible')
             return
-        this.heardAt = Date.now()
-        this.queue(true)
+        this.heardAt = now
+        this.takeOver()
     }
 
     private hear(message: Message): void {
-        this.heardAt = Date.now()
+        if (message.kind !== 'wants' && message.kind !== 'bye') // which every tab says
+            this.heardAt = Date.now()
         if (message.kind === 'wants') {
             this.others.set(message.tab, { filters: message.filters, at: Date.now() })
             this.changed()
@@ -174,7 +185,7 @@ export class Share {
         if (message.kind === 'event')
             this.ears.onEvent(message.event)
         else if (message.kind === 'open')
-            this.ears.onOpen()
+            this.ears.onOpen(message.filters, message.goesOn)
         else if (message.kind === 'away')
             this.ears.onAway(message.why)
     }

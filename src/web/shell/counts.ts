@@ -5,15 +5,14 @@ import type { Alert } from 'openapi'
 import { useResource } from '../api/resource'
 import { may } from '../api/session'
 import { compact } from '../base/format'
+import { pageTitle } from '../base/title'
 import { liveState, tick } from '../live/live'
+import { OPEN_ALERTS } from '../pages/common/alerts'
 
 const EVERY_MS = 10_000
 const SHOWN_MAX = 100 // alerts that are counted; beyond, it is "99+"
 
 const openAlerts = signal(0)
-
-/** What nobody has acknowledged and no silence covers. */
-export const OPEN_ALERTS = { acknowledged: 'false', state: ['kept', 'pending', 'sent', 'given_up'] }
 
 export const counts = {
     deadLetters: computed(() => tick.value?.dead_letters ?? 0),
@@ -25,12 +24,9 @@ export const countText = (name: keyof typeof counts) => {
     return name === 'alerts' && n >= SHOWN_MAX ? `${SHOWN_MAX - 1}+` : compact(n)
 }
 
-/** Of the page: "Jobs". */
-export const pageTitle = signal('')
-
 effect(() => {
     const wrong = [counts.deadLetters.value, counts.alerts.value]
-    const isAway = liveState.value === 'away'
+    const isAway = liveState.value === 'away' && may('GET', '/events')
     const sign = isAway ? '✕ away · ' : wrong.some(n => n > 0) ? `(${wrong.map(compact).join('+')}) ` : ''
     if (pageTitle.value)
         document.title = `${sign}${pageTitle.value} · belfry`

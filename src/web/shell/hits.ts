@@ -5,9 +5,9 @@ import type { ExecutionList, JobList } from 'openapi'
 import { useResource } from '../api/resource'
 import { matchPath, part } from '../base/query'
 import { address, go } from '../base/router'
+import { anywhere } from './anywhere'
 import { deeds, JobDeed } from './deeds'
-import { openKeys } from './keys'
-import { nouns } from './routes'
+import { offered } from './routes'
 
 export interface Hit { key: string, name: string, kind: string, run: () => void, phase?: string }
 
@@ -66,13 +66,14 @@ export function useHits(typed: string): Hit[] {
     const text = deed ? typed.slice(first.length).trim() : typed
     const asked = useAsked(text)
     const isWhole = whole.test(text)
+    const least = deed ? 1 : 2 // letters of a name
     const isPart = !isWhole && partOf(asked) !== null
-    const named = useResource<JobList>(asked.length < 2 || isWhole ? null : '/jobs',
+    const named = useResource<JobList>(asked.length < least || isWhole ? null : '/jobs',
         { name: prefix(asked), limit: SHOWN_MAX, fields: 'job_id,name,phase' }, { keep: true })
     const jobs = useResource<JobList>(isPart ? '/jobs' : null, { limit: NEWEST, fields: 'job_id,name,phase' })
     const executions = useResource<ExecutionList>(isPart && !deed ? '/executions' : null,
         { limit: NEWEST, fields: 'execution_id,status' })
-    const found = text.length < 2 ? [] : named.data?.jobs ?? []
+    const found = text.length < least ? [] : named.data?.jobs ?? []
     const lower = typed.toLowerCase()
     if (deed)
         return [...onThisJob(lower), ...found.map(job => ({
@@ -80,11 +81,11 @@ export function useHits(typed: string): Hit[] {
             phase: job.phase, run: () => void deed.run({ id: job.job_id, name: String(job.name ?? job.job_id) }),
         }))]
     const hits = [
-        ...nouns.filter(noun => noun.name.toLowerCase().includes(lower)).map(noun =>
+        ...offered().filter(noun => noun.name.toLowerCase().includes(lower)).map(noun =>
             open(noun.path, noun.name, 'page', noun.path)),
         ...onThisJob(lower),
-        ...(lower && 'keys of the keyboard, help'.includes(lower)
-            ? [{ key: '?', name: 'Keys of the keyboard', kind: 'help', run: openKeys }] : []),
+        ...anywhere().filter(one => lower && one.name.toLowerCase().includes(lower)).map(one =>
+            ({ key: one.name, ...one })),
         ...found.map(job => open(job.job_id, String(job.name ?? job.job_id), 'job', `/jobs/${job.job_id}`, job.phase)),
         ...(isPart ? byParts(text, jobs.data, executions.data) : []),
     ]

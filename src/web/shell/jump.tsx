@@ -1,7 +1,7 @@
 // Search or jump: pages by name, jobs by the beginning of theirs, anything by its id, and actions. Ctrl-K opens it.
 import './jump.css'
 import { signal } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Status } from '../parts/show/status'
 import { Hit, NEWEST, useHits } from './hits'
 
@@ -65,7 +65,7 @@ export function Jump() {
         return () => removeEventListener('keydown', onKey)
     }, [])
     const open = isOpen.value
-    useEffect(() => {
+    useLayoutEffect(() => { // at once: the next key may come before anything is painted
         if (open && !dialog.current!.open) {
             dialog.current!.showModal()
             dialog.current!.querySelector('input')?.focus()
@@ -73,7 +73,8 @@ export function Jump() {
             dialog.current!.close()
     }, [open])
     return (
-        <dialog ref={dialog} class="jump" aria-label="Search or jump" onClose={() => { isOpen.value = false }}
+        <dialog ref={dialog} class="jump" aria-label="Search or jump"
+            onClose={() => { isOpen.value = dialog.current!.open /* it may be open again */ }}
             onCancel={() => { isOpen.value = false }}
             onClick={event => { if (event.target === dialog.current) isOpen.value = false }}>
             {open && <Body />}

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/router'
 import { Dialog } from '../parts/ask/dialog'
-import { nouns } from './routes'
+import { offered } from './routes'
 
 const GO_MS = 1500 // so long after g a letter is still its second half
 
@@ -30,8 +30,10 @@ export const openKeys = () => { isOpen.value = true }
 
 const isTyping = (target: EventTarget | null) => target instanceof Element &&
     !!target.closest('input, textarea, select, [contenteditable]')
+/** A log has letters of its own: g is its beginning, w wraps it. */
+const hasOwnKeys = (target: EventTarget | null) => target instanceof Element && !!target.closest('[data-own-keys]')
 
-export function useKeys(): void {
+function useKeys(): void {
     useEffect(() => {
         let goAt = 0
         const onKey = (event: KeyboardEvent) => {
@@ -42,8 +44,10 @@ export function useKeys(): void {
             goAt = 0
             if (event.key === '?')
                 openKeys()
+            else if (hasOwnKeys(event.target))
+                return
             else if (isGoing) {
-                const noun = nouns.find(one => letters[one.path] === event.key)
+                const noun = offered().find(one => letters[one.path] === event.key)
                 if (noun) {
                     event.preventDefault()
                     event.stopPropagation() // j is also the next row
@@ -73,10 +77,12 @@ export function Keys() {
         <Dialog title="Keys" onClose={close}>
             <dl class="keys">
                 {others.map(([keys, what]) => <Row key={what} keys={keys} what={what} />)}
-                {nouns.filter(noun => letters[noun.path]).map(noun =>
+                {offered().filter(noun => letters[noun.path]).map(noun =>
                     <Row key={noun.path} keys={['g', letters[noun.path]]} what={noun.name} />)}
             </dl>
-            <div class="dialog-buttons"><button class="button" type="button" autoFocus onClick={close}>Close</button></div>
+            <div class="dialog-buttons">
+                <button class="button" type="button" autoFocus onClick={close}>Close</button>
+            </div>
         </Dialog>
     )
 }

@@ -5,10 +5,13 @@ import { render } from 'preact'
 import { takeCode } from '../api/session'
 import { startChoices } from '../base/choices'
 import { Shell } from './shell'
-import { startRouter } from '../base/router'
+import { readAddress, startRouter } from '../base/router'
 
 takeCode()
-addEventListener('hashchange', takeCode) // a link put into a tab that is open
+addEventListener('hashchange', () => { // a link put into a tab that is open
+    takeCode()
+    readAddress()
+})
 startChoices()
 startRouter()
 render(<Shell />, document.getElementById('app')!)

@@ -3,9 +3,10 @@ import { Component, ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Problem, problemOf } from '../api/problem'
 import { ProblemBox } from '../parts/show/problem'
-import { address } from '../base/router'
-import { pageTitle } from './counts'
-import { findRoute, PageProps, Route, signIn } from './routes'
+import { address, PageProps } from '../base/router'
+import { useTitle } from '../base/title'
+import { Denied } from './denied'
+import { findRoute, isOf, nouns, offered, Route, signIn } from './routes'
 
 const loaded = new Map<Route, ComponentType<PageProps>>()
 
@@ -28,14 +29,6 @@ class Guard extends Component<{ path: string }, { problem: Problem | null }> {
         return problem ? <ProblemBox problem={problem} retry={() => this.setState({ problem: null })} />
             : this.props.children
     }
-}
-
-/** Titles name the page first, since tabs are narrow. Detail pages call this with the name of their thing;
- *  counts.ts puts before it what is wrong. */
-export function useTitle(title: string): void {
-    useEffect(() => {
-        pageTitle.value = title
-    }, [title])
 }
 
 export function Page({ signing = false }: { signing?: boolean }) {
@@ -66,6 +59,9 @@ export function Page({ signing = false }: { signing?: boolean }) {
             heading?.focus({ preventScroll: true })
     }, [current.route])
 
+    const noun = nouns.find(one => isOf(one, path))
+    if (!signing && noun && !offered().includes(noun))
+        return <Denied />
     if (problem)
         return <ProblemBox problem={problem} retry={() => location.reload()} />
     const Shown = loaded.get(current.route)

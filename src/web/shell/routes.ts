@@ -1,9 +1,10 @@
 // Every page: its address, its name, and the module that is loaded when it is first opened. The first that
 // matches counts. A new page is a line here, and one in `nouns` if it belongs into the side bar.
 import type { ComponentType } from 'preact'
+import { may } from '../api/session'
 import { matchPath } from '../base/query'
+import type { PageProps } from '../base/router'
 
-export interface PageProps { params: Record<string, string> }
 type Load = () => Promise<{ default: ComponentType<PageProps> }>
 
 export interface Route {
@@ -39,24 +40,31 @@ export const routes: Route[] = [
 export const missing: Route = { pattern: '*', title: 'Not found', load: () => import('../pages/missing/missing') }
 export const signIn: Route = { pattern: '/signin', title: 'Sign in', load: () => import('../pages/signin/signin') }
 
-/** Of the side bar. `count` names a number of shell/counts.ts; `phone` is where it stands in the bar of four. */
-export interface Noun { path: string, name: string, count?: 'deadLetters' | 'alerts', phone?: number }
+/** Of the side bar. `call` is what its page reads first, `count` names a number of shell/counts.ts, and `phone` is
+ *  where it stands in the bar of four. */
+export interface Noun { path: string, call: string, name: string, count?: 'deadLetters' | 'alerts', phone?: number }
 
 export const nouns: Noun[] = [
-    { path: '/', name: 'Overview', phone: 1 },
-    { path: '/jobs', name: 'Jobs', phone: 2 },
-    { path: '/executions', name: 'Executions', phone: 3 },
-    { path: '/queues', name: 'Queues' },
-    { path: '/dead-letters', name: 'Dead letters', count: 'deadLetters' },
-    { path: '/workers', name: 'Workers' },
-    { path: '/calendars', name: 'Calendars' },
-    { path: '/breakers', name: 'Breakers' },
-    { path: '/alerts', name: 'Alerts', count: 'alerts' },
-    { path: '/operations', name: 'Operations' },
-    { path: '/cron', name: 'Cron' },
-    { path: '/cluster', name: 'Cluster' },
-    { path: '/settings', name: 'Settings' },
+    { path: '/', call: '/stats', name: 'Overview', phone: 1 },
+    { path: '/jobs', call: '/jobs', name: 'Jobs', phone: 2 },
+    { path: '/executions', call: '/executions', name: 'Executions', phone: 3 },
+    { path: '/queues', call: '/queues', name: 'Queues' },
+    { path: '/dead-letters', call: '/dead-letters', name: 'Dead letters', count: 'deadLetters' },
+    { path: '/workers', call: '/workers', name: 'Workers' },
+    { path: '/calendars', call: '/calendars', name: 'Calendars' },
+    { path: '/breakers', call: '/breakers', name: 'Breakers' },
+    { path: '/alerts', call: '/alerts', name: 'Alerts', count: 'alerts' },
+    { path: '/operations', call: '/operations', name: 'Operations' },
+    { path: '/cron', call: '/schedule/preview', name: 'Cron' },
+    { path: '/cluster', call: '/cluster', name: 'Cluster' },
+    { path: '/settings', call: '/settings', name: 'Settings' },
 ]
+
+/** Those whose pages one may read. */
+export const offered = (): Noun[] => nouns.filter(noun => may('GET', noun.call))
+
+export const isOf = (noun: Noun, path: string): boolean =>
+    noun.path === '/' ? path === '/' : path === noun.path || path.startsWith(noun.path + '/')
 
 export function findRoute(path: string): { route: Route, params: Record<string, string> } {
     for (const route of [...routes, signIn]) {

@@ -5,16 +5,13 @@ import { compact } from '../base/format'
 import { Menu } from '../parts/ask/menu'
 import { counts, countText } from './counts'
 import { address, go } from '../base/router'
-import { nouns, Noun } from './routes'
-
-const isCurrent = (noun: Noun, path: string) =>
-    noun.path === '/' ? path === '/' : path === noun.path || path.startsWith(noun.path + '/')
+import { isOf, Noun, offered } from './routes'
 
 const of = (noun: Noun) => noun.count ? counts[noun.count].value : 0
 
 function Entry({ noun }: { noun: Noun }) {
     const number = of(noun)
-    const current = isCurrent(noun, address.value.path)
+    const current = isOf(noun, address.value.path)
     return (
         <li>
             <a class="side-link" href={noun.path} aria-current={current ? 'page' : undefined}>
@@ -26,6 +23,7 @@ function Entry({ noun }: { noun: Noun }) {
 }
 
 export function SideBar() {
+    const nouns = offered()
     const byPlace = nouns.filter(noun => noun.phone).sort((a, b) => a.phone! - b.phone!)
     const rest = nouns.filter(noun => !noun.phone)
     const hidden = rest.reduce((sum, noun) => sum + of(noun), 0)

@@ -1,5 +1,6 @@
 // Where one is, search, whether it is live, the zone of times, who one is.
 import './topbar.css'
+import { may } from '../api/session'
 import { isPhone } from '../base/choices'
 import { zoneLabel, myZone, ZoneChoice } from '../base/when'
 import { zoneChoice } from '../base/zone'
@@ -32,7 +33,7 @@ export function TopBar() {
                 {!isPhone.value && <kbd>Ctrl K</kbd>}
             </button>
             <span class="top-rest">
-                <LiveSign />
+                {may('GET', '/events') && <LiveSign />}
                 <Zone />
                 <Who />
             </span>

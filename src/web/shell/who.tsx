@@ -4,20 +4,16 @@ import { exact, parse, pickZone, relative } from '../base/when'
 import { zoneChoice } from '../base/zone'
 import { me } from '../api/session'
 import { signOut } from '../api/sign'
-import { problemOf } from '../api/problem'
 import { now } from '../live/live'
+import { refused } from '../pages/common/act'
 import { confirm } from '../parts/ask/confirm'
 import { Menu } from '../parts/ask/menu'
-import { toast } from '../parts/ask/toast'
 import { openKeys } from './keys'
 
 const themes: [Theme, string][] = [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
 
-function out(everywhere: boolean): void {
-    signOut(everywhere).catch(why => {
-        const { detail, requestId } = problemOf(why)
-        toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
-    })
+export function out(everywhere: boolean): void {
+    signOut(everywhere).catch(refused)
 }
 
 export async function outEverywhere(): Promise<void> {

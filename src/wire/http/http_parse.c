@@ -178,9 +178,10 @@ static int check_encoding(struct http_parser *p, struct str value)
  * requests. Two lengths are refused by llhttp, two hosts below. */
 static const char *check_single(const struct http_parser *p, size_t at)
 {
-    static const struct str singles[] = {STR_INIT("authorization"),     STR_INIT("content-type"),
-                                         STR_INIT("transfer-encoding"), STR_INIT("expect"),
-                                         STR_INIT("idempotency-key"),   STR_INIT("last-event-id")};
+    static const struct str singles[] = {
+        STR_INIT("authorization"), STR_INIT("content-type"),    STR_INIT("transfer-encoding"),
+        STR_INIT("expect"),        STR_INIT("idempotency-key"), STR_INIT("last-event-id"),
+        STR_INIT("origin"),        STR_INIT("x-belfry"),        STR_INIT("sec-fetch-site")};
     struct str name = p->headers[at].name;
     bool single = false;
     for (size_t i = 0; i < COUNT_OF(singles) && !single; i++)

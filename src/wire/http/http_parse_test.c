@@ -284,6 +284,17 @@ TEST(chunks_that_are_announced_twice_are_400)
         VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked, chunked\r\n\r\n"), 400);
 }
 
+TEST(what_tells_pages_of_other_sites_apart_may_be_there_once)
+{
+    static const char *const names[] = {"Origin", "X-Belfry", "Sec-Fetch-Site"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct buf bytes = BUF(1024);
+        buf_printf(&bytes, "POST / HTTP/1.1\r\n" HOST "%s: a\r\n%s: b\r\n\r\n", names[i], names[i]);
+        assert_int_equal(verdict_on(buf_str(&bytes)), 400);
+        buf_free(&bytes);
+    }
+}
+
 #define CHUNKED "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
 
 TEST(odd_chunk_sizes_are_400)

@@ -287,13 +287,34 @@ static bool has_more(const struct json *const *objects, size_t count)
     return false;
 }
 
+static bool is_total(const struct json *doc, struct str list)
+{
+    const struct json *total = json_get(doc, STR("total"));
+    const struct json *page = json_get(doc, list);
+    return total != NULL && total->kind == JSON_INT && page != NULL && page->kind == JSON_ARRAY &&
+           total->integer == (int64_t)page->count;
+}
+
+/* Who showed all that it has is known by name, and counted once beside others who have it, too. Of
+ * the rest only the least is known: what the one who has most has, or what was seen of all. */
+static void put_total(struct json_writer *w, const struct json *const *objects, size_t count,
+                      struct str list, size_t seen, struct arena *arena)
+{
+    struct values totals = values_of(objects, count, STR("total"), arena);
+    bool exact = true;
+    for (size_t i = 0; i < count; i++)
+        exact = exact && is_total(objects[i], list);
+    int64_t least = greatest(totals);
+    json_put_int(w, "total", exact || least < (int64_t)seen ? (int64_t)seen : least);
+    json_put_bool(w, "total_is_estimate", !exact);
+}
+
 /* A name that is among the first of all is among the first of whoever has it, so pages of the same
  * size from everybody make one that is complete. */
 static void put_page(struct json_writer *w, const struct json *const *objects, size_t count,
                      struct str list, size_t limit, struct arena *arena)
 {
     struct entries entries = {0};
-    const struct json *total = json_get(objects[0], STR("total"));
     collect(values_of(objects, count, list, arena), &entries, arena);
     if (entries.len > 0)
         qsort(entries.items, entries.len, sizeof entries.items[0], by_name);
@@ -302,11 +323,8 @@ static void put_page(struct json_writer *w, const struct json *const *objects, s
     json_key_str(w, list);
     put_entries(w, &entries, shown, arena);
     json_put_text(w, "next_cursor", more && shown > 0 ? entries.items[shown - 1]->id : STR(""));
-    if (total == NULL)
-        return;
-    json_key(w, "total"); /* at least as many as anybody knows */
-    put_sum(w, values_of(objects, count, STR("total"), arena), true);
-    json_put_bool(w, "total_is_estimate", true);
+    if (json_get(objects[0], STR("total")) != NULL)
+        put_total(w, objects, count, list, entries.len, arena);
 }
 
 void merge_json_members(struct json_writer *w, const struct json *docs, size_t count, size_t limit,

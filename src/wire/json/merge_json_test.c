@@ -99,6 +99,24 @@ TEST(pages_of_all_make_one_page_by_name)
            "\"total\":3,\"total_is_estimate\":true}");
 }
 
+TEST(the_total_of_all_is_exact_when_everybody_showed_all)
+{
+    const char *const texts[] = {
+        "{\"queues\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null,\"total\":2,"
+        "\"total_is_estimate\":false}",
+        "{\"queues\":[{\"name\":\"b\"},{\"name\":\"c\"}],\"next_cursor\":null,\"total\":2,"
+        "\"total_is_estimate\":false}",
+        "{\"queues\":[{\"name\":\"d\"}],\"next_cursor\":\"d\",\"total\":3,"
+        "\"total_is_estimate\":false}",
+    };
+    expect(texts, 2, 9,
+           "{\"queues\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],\"next_cursor\":null,"
+           "\"total\":3,\"total_is_estimate\":false}");
+    expect(texts, 3, 1,
+           "{\"queues\":[{\"name\":\"a\"}],\"next_cursor\":\"a\",\"total\":4,"
+           "\"total_is_estimate\":true}");
+}
+
 TEST(a_breaker_is_as_open_as_anybody_finds_it)
 {
     const char *const texts[] = {

@@ -463,7 +463,7 @@ static void check_work(const struct fields *f, const struct json *doc, uint64_t 
     bool command = fields_seen(seen, JOB_FIELD_command);
     bool handler = fields_seen(seen, JOB_FIELD_handler);
     bool later = fields_seen(seen, LATER_http) || fields_seen(seen, LATER_container) ||
-                 fields_seen(seen, LATER_task);
+                 fields_seen(seen, LATER_kubernetes) || fields_seen(seen, LATER_task);
     if (command && handler)
         field_error(f->errors, f->arena, STR("handler"), "must not stand beside command");
     if (!command && !handler && !later && doc->kind == JSON_OBJECT)

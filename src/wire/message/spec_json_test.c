@@ -399,14 +399,16 @@ TEST(an_idempotency_key_is_of_the_submission_and_not_of_the_job)
 TEST(fields_that_come_later_are_refused_even_when_null)
 {
     static const char *const later[] = {
-        "http",         "container", "task", "resources", "labels",
-        "at_most_once", "secrets",   "user", "sandbox",
+        "http",         "container", "kubernetes",  "task",        "resources", "labels",
+        "prefer",       "exclusive", "preemptible", "permissions", "group",     "notify",
+        "at_most_once", "secrets",   "user",        "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
         assert_problem(text.ptr, later[i], "is not supported by this version yet");
     }
     assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
+    assert_problem("{\"kubernetes\": {}}", "kubernetes", "is not supported by this version yet");
 }
 
 TEST(deadlines_of_a_start_are_durations)

@@ -1,3 +1,4 @@
+#include "job/spec_scan.h"
 #include "wire/message/spec_rig_test.h"
 
 /* Written as it is, not put together: it must say what the default is, and nothing else. */
@@ -123,3 +124,22 @@ TEST(the_schedule_is_told_in_words)
 }
 
 TEST_GROUP(NULL, release)
+
+TEST(whether_a_job_recurs_can_be_told_from_its_text_alone)
+{
+    static const char *const schedules[] = {
+        "",
+        ",\"schedule\":{\"at\":\"2026-11-16T09:00:00Z\"}",
+        ",\"schedule\":{\"delay\":\"10m\"}",
+        ",\"schedule\":{\"every\":\"15m\"}",
+        ",\"schedule\":{\"cron\":\"0 0 3 * * *\",\"seconds\":true,\"timezone\":\"Europe/Berlin\"}",
+        ",\"env\":{\"cron\":\"x\",\"schedule\":\"{\\\"cron\\\":\\\"x\\\"}\"}"};
+    size_t recurring = 0;
+    for (size_t i = 0; i < COUNT_OF(schedules); i++) {
+        struct str document = arena_printf(&arena, "{\"command\":\"x\"%s}", schedules[i]);
+        struct spec spec = spec_of(arena_zstr(&arena, document));
+        assert_int_equal(spec_scan_recurs(spec_text(&spec, &arena)), spec_recurs(&spec));
+        recurring += spec_recurs(&spec);
+    }
+    assert_int_equal(recurring, 2);
+}

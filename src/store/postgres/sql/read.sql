@@ -98,7 +98,7 @@ GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
 
 -- name: read_versions
 SELECT {version.columns} FROM belfry.job_version
-WHERE job_id = $1::bigint AND ($2::bigint = 0 OR version = $2::bigint) ORDER BY version DESC;
+WHERE job_id = $1::bigint AND version <= $2::bigint ORDER BY version DESC LIMIT $3::bigint;
 
 -- name: read_heads
 -- What jobs were submitted with, for lists of their executions. Here and below, rows begin with the

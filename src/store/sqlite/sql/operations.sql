@@ -1,9 +1,10 @@
 -- operations.sql - what is done with many jobs, executions or dead letters.
 
 -- name: find_live_jobs
--- What is unfinished, each with its job; with the document where a filter asks for it. Without a LIMIT: the caller stops
--- reading, since rows that make no sense must not fill a page.
-SELECT l.*, {job_row.head.columns j}, CASE WHEN :with_document THEN j.spec ELSE '' END AS spec
+-- What is unfinished, each with its job; with the document where a filter asks for it, which may stand aside.
+-- Without a LIMIT: the caller stops reading, since rows that make no sense must not fill a page.
+SELECT l.*, {job_row.head.columns j}, CASE WHEN :with_document
+    THEN coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) ELSE '' END AS spec
 FROM live_row l LEFT JOIN job j ON j.id = l.job_id
 WHERE l.id > :after_id ORDER BY l.id;
 

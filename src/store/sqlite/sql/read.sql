@@ -79,7 +79,7 @@ SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, sta
 
 -- name: read_versions
 SELECT {version.columns} FROM job_version
-WHERE job_id = :job_id AND (:version = 0 OR version = :version) ORDER BY version DESC;
+WHERE job_id = :job_id AND version <= :newest ORDER BY version DESC LIMIT :limit;
 
 -- name: read_head
 -- What a job was submitted with, for lists of its executions.

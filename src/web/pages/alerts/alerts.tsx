@@ -12,8 +12,8 @@ import { Table } from '../../parts/list/table'
 import { Tabs } from '../../parts/list/tabs'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
-import { OPEN_ALERTS } from '../../shell/counts'
-import type { PageProps } from '../../shell/routes'
+import { OPEN_ALERTS } from '../common/alerts'
+import type { PageProps } from '../../base/router'
 import { useEach } from '../common/each'
 import { usePicks } from '../common/picks'
 import { Acknowledge, acknowledging } from './acknowledge'
@@ -106,7 +106,7 @@ function Nothing({ isOpen, isFiltered }: { isOpen: boolean, isFiltered: boolean 
     return isOpen ? <Empty title="No alert is open." command="belfry alerts">
         What somebody should know about comes here until somebody acknowledges it, unless a silence covers it. Those of
         the last weeks are under <a href="/alerts/all">All</a>.
-    </Empty> : <Empty title="No alerts are kept." command="belfry submit --name broken -- sh -c 'exit 1'">
+    </Empty> : <Empty title="No alerts are kept." command="belfry submit --name broken --retries 0 -- sh -c 'exit 1'">
         A job that fails for good raises one, a worker that vanishes with work, a queue in which something waits too
         long, and more. This command does.
     </Empty>

@@ -11,12 +11,12 @@ export const stateOf = (alert: Alert) => alert.acknowledged_at ? 'acknowledged' 
 const whoOf = ({ acknowledged_by: who, note }: Alert) => who ? `by ${who}${note ? `: ${note}` : ''}` : undefined
 
 export const columns: Column<Alert>[] = [
-    { key: 'level', name: 'Level', width: '100px', card: 'state', cell: alert => <Status state={alert.level} /> },
+    { key: 'level', name: 'Level', width: '92px', card: 'state', cell: alert => <Status state={alert.level} /> },
     { key: 'text', name: 'What', card: 'title', cell: alert => <span title={alert.text}>{alert.text}</span> },
-    { key: 'key', name: 'Key', width: '20%', card: 'note', cell: alert => <code title={alert.key}>{alert.key}</code> },
-    { key: 'repeats', name: 'Repeats', width: '80px', align: 'end',
+    { key: 'key', name: 'Key', width: '18%', card: 'note', cell: alert => <code title={alert.key}>{alert.key}</code> },
+    { key: 'repeats', name: 'Repeats', width: '76px', align: 'end',
         cell: alert => alert.repeats > 0 ? number(alert.repeats) : '' },
     { key: 'state', name: 'State', width: '130px',
         cell: alert => <Status state={stateOf(alert)} title={whoOf(alert)} /> },
-    { key: 'at', name: 'Raised', width: '130px', card: 'time', cell: alert => <Time at={alert.at} /> },
+    { key: 'at', name: 'Raised', width: '112px', card: 'time', cell: alert => <Time at={alert.at} /> },
 ]

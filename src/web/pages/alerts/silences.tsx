@@ -36,8 +36,8 @@ export function Silences() {
         <>
             <div class="row spread">
                 <p>{!silences ? '' : silences.length === 0 ? 'Nothing is silenced.'
-                    : `${count(silences.length, 'silence')} ${silences.length === 1 ? 'holds' : 'hold'}: alerts of these
-                    keys are kept and not sent.`}</p>
+                    : `${count(silences.length, 'silence')} ${silences.length === 1 ? 'holds' : 'hold'}: alerts of ${
+                    silences.length === 1 ? 'this key' : 'these keys'} are kept and not sent.`}</p>
                 {may('POST', '/alerts/silences') && <button class="button main" type="button"
                     onClick={() => add(true)}>Silence …</button>}
             </div>

@@ -14,8 +14,8 @@ import { Code } from '../../parts/show/code'
 import { Id } from '../../parts/show/id'
 import { OldData, ProblemBox } from '../../parts/show/problem'
 import { Time } from '../../parts/show/time'
-import type { PageProps } from '../../shell/routes'
-import { useTitle } from '../../shell/page'
+import type { PageProps } from '../../base/router'
+import { useTitle } from '../../base/title'
 import { policies, Warnings } from '../calendars/calendars'
 import { Form } from '../calendars/form'
 
@@ -54,6 +54,7 @@ function Refusal({ problem }: { problem: Problem }) {
 export default function Calendar({ params }: PageProps) {
     const { name } = params
     useTitle(name)
+    const [puts, setPuts] = useState(0)
     const [refusal, setRefusal] = useState<Problem | null>(null)
     const { data, problem, at, reload } = useResource<CalendarDoc>(`/calendars/${part(name)}`)
     return (
@@ -72,9 +73,10 @@ export default function Calendar({ params }: PageProps) {
                 <Warnings calendar={data} />
                 {may('PUT', '/calendars/{}') && <section class="panel">
                     <h2>What it has</h2>
-                    <Form key={data.version} calendar={data} done={put => {
-                        void reload()
+                    <Form key={`${name} ${puts}`} calendar={data} done={async put => {
                         toast(`${name} is in place, version ${put.version}.`)
+                        await reload()
+                        setPuts(puts + 1) // a form of what it is now
                     }} />
                 </section>}
                 <details><summary>As a document</summary>

@@ -74,7 +74,7 @@ export default function Calendars() {
                 id={calendar => calendar.name} open={calendar => go(`/calendars/${part(calendar.name)}`)}
                 isOld={problem !== null} />}
             {calendars?.length === 0 && !adding && <Empty title="There are no calendars yet."
-                command="belfry api PUT /calendars/holidays '{&quot;dates&quot;: [&quot;2026-12-25&quot;]}'">
+                command="echo '{&quot;dates&quot;: [&quot;2026-12-25&quot;]}' | belfry calendars put holidays -">
                 A calendar is a named set of times at which jobs are not to run: holidays, freezes, windows for
                 maintenance. A job goes by it with <code>"calendars": ["holidays"]</code>.
             </Empty>}

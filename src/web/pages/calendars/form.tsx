@@ -9,6 +9,7 @@ import { bytes } from '../../base/format'
 import { part } from '../../base/query'
 import { Field } from '../../parts/ask/field'
 import { ProblemBox } from '../../parts/show/problem'
+import { unlessChanged } from '../common/act'
 import { nameOf, print, read, Texts } from './document'
 
 const FILE_BYTES_MAX = 1 << 20
@@ -28,11 +29,18 @@ export function Form({ calendar, taken = [], done, leave }: FormProps) {
     const [problem, setProblem] = useState<Problem | null>(null)
     const [busy, setBusy] = useState(false)
     const set = (key: keyof Texts) => (value: string) => setTexts({ ...texts, [key]: value })
+    const [base] = useState(calendar?.version) // what is changed here; somebody else may be quicker
     const isTaken = !calendar && taken.includes(name)
     const submit = async () => {
         setBusy(true)
         try {
-            const put = await api.put<Calendar>(`/calendars/${part(name)}`, read(texts))
+            const path = `/calendars/${part(name)}`
+            if (base !== undefined) {
+                const now = await api.get<Calendar>(path)
+                unlessChanged(`${name} (version ${base} is what this form began with)`, String(base),
+                    String(now.version), now.changed_by)
+            }
+            const put = await api.put<Calendar>(path, read(texts))
             setProblem(null)
             reloadAll('/calendars')
             done(put)

@@ -1,6 +1,7 @@
 // Who is there, who decides about what, what has happened, and what is wrong.
 import type { Cluster as Whole, Diagnostics } from 'openapi'
 import { useResource } from '../../api/resource'
+import { duration } from '../../base/format'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { Findings } from './findings'
@@ -14,8 +15,9 @@ const CHECKS_EVERY_MS = 15_000 // they look at disks and databases
 function Clock({ clock }: { clock: Whole['clock'] }) {
     if (clock.jumps === 0)
         return null
-    return <p>The database's clock was set {clock.jumps === 1 ? 'once' : `${clock.jumps} times`}, the last time by {
-        clock.last_jump_ms} ms. Time goes on from there, but never back.</p>
+    return <p>The database's clock was set {clock.jumps === 1 ? 'once' : `${clock.jumps} times`}, the last time {
+        duration(Math.abs(clock.last_jump_ms))} {clock.last_jump_ms < 0 ? 'back' : 'ahead'}. Time goes on from there,
+        but never back.</p>
 }
 
 export default function Cluster() {

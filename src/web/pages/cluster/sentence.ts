@@ -4,26 +4,31 @@ import { count, number } from '../../base/format'
 
 export interface Said { text: string, isWrong: boolean }
 
-const serversText = ({ nodes, clustered, partitions }: Cluster) => !clustered
-    ? `${nodes[0]?.name ?? 'One server'} has the store for itself and decides about ${
-        count(partitions.length, 'partition')}`
-    : `${count(nodes.filter(node => node.status !== 'silent').length, 'server')} share ${
-        count(partitions.length, 'partition')}`
+function serversText({ nodes, clustered, partitions }: Cluster): string {
+    const there = nodes.filter(node => node.status !== 'silent').length
+    const what = count(partitions.length, 'partition')
+    return !clustered ? `${nodes[0]?.name ?? 'one server'} has the store for itself and decides about ${what}`
+        : `${count(there, 'server')} ${there === 1 ? 'decides about' : 'share'} ${what}`
+}
+
+/** "server b", "servers b, c": names are not to begin a sentence, which would change them. */
+const named = (names: readonly string[]) => `server${names.length === 1 ? '' : 's'} ${names.join(', ')}`
 
 export function sentence(cluster: Cluster, checks: Diagnostics['checks']): Said {
     const wrong: string[] = []
     const silent = cluster.nodes.filter(node => node.status === 'silent').map(node => node.name)
     if (silent.length > 0)
-        wrong.push(`${silent.join(', ')} ${silent.length === 1 ? 'is' : 'are'} silent`)
+        wrong.push(`${named(silent)} ${silent.length === 1 ? 'is' : 'are'} silent`)
     const free = cluster.partitions.filter(one => one.owner === null).length
     if (free > 0)
-        wrong.push(`${count(free, 'partition')} ${free === 1 ? 'has' : 'have'} no server: their jobs wait`)
+        wrong.push(`${count(free, 'partition')} ${
+            free === 1 ? 'has no server: its' : 'have no server: their'} jobs wait`)
     const out = cluster.outages.filter(outage => outage.until === null).map(outage => outage.server)
     if (out.length > 0)
         wrong.push(`the store takes no commits of ${out.join(', ')}`)
     const missing = cluster.missing ?? []
     if (missing.length > 0)
-        wrong.push(`${missing.join(', ')} gave no answer`)
+        wrong.push(`${named(missing)} gave no answer`)
     const failed = checks.filter(check => check.status === 'failed').length
     const warnings = checks.filter(check => check.status === 'warning').length
     if (failed > 0)
@@ -32,7 +37,7 @@ export function sentence(cluster: Cluster, checks: Diagnostics['checks']): Said 
     if (warnings > 0)
         said.push(count(warnings, 'warning'))
     else if (wrong.length === 0 && checks.length > 0)
-        said.push(`all ${number(checks.length)} checks are well`)
+        said.push(checks.length === 1 ? 'the check is well' : `all ${number(checks.length)} checks are well`)
     const text = said.join('; ')
     return { text: `${text[0].toUpperCase()}${text.slice(1)}.`, isWrong: wrong.length > 0 }
 }

@@ -29,17 +29,17 @@ const serverColumns = (partitions: readonly Partition[]): Column<Node>[] => {
         },
         { key: 'status', name: 'State', width: '96px', card: 'state', cell: node => <Status state={node.status} /> },
         {
-            key: 'owned', name: 'Partitions', width: '22%', card: 'note',
+            key: 'owned', name: 'Partitions', card: 'note',
             cell: node => node.partitions === 0 ? <span class="soft">none</span>
                 : <span class="number" title={ranges(owned(node))}>{number(node.partitions)}
                     <span class="soft">: {ranges(owned(node))}</span></span>,
         },
         { key: 'commits', name: 'Commits, p50 · p99', width: '150px', cell: node => <Commits node={node} /> },
-        { key: 'skew', name: 'Its clock', width: '116px', cell: node => skew(node.skew_ms) },
-        { key: 'version', name: 'Version', width: '80px', cell: node => node.version },
+        { key: 'skew', name: 'Its clock', width: '112px', cell: node => skew(node.skew_ms) },
+        { key: 'version', name: 'Version', width: '76px', cell: node => node.version },
         { key: 'address', name: 'Address', width: '190px', cell: node => <code>{node.address ?? ''}</code> },
         {
-            key: 'started', name: 'Started', width: '150px', card: 'time',
+            key: 'started', name: 'Started', width: '120px', card: 'time',
             cell: node => <Time at={node.started_at} />,
         },
     ]

@@ -6,7 +6,7 @@ import type { ActionCount, Operation } from 'openapi'
 import { api, newKey } from '../../api/client'
 import { reloadAll, useResource } from '../../api/resource'
 import { count, number } from '../../base/format'
-import { Query } from '../../base/query'
+import { part, Query } from '../../base/query'
 import { confirm } from '../../parts/ask/confirm'
 import { toast } from '../../parts/ask/toast'
 import { refused } from './act'
@@ -28,11 +28,39 @@ function bodyOf(deed: Deed, { ids, filter }: Targets): Record<string, unknown> {
     if (ids)
         return { ...action, ids }
     const isAll = Object.keys(filter ?? {}).length === 0
-    return isAll ? { ...action, all: true } : { ...action, filter }
+    if (isAll)
+        return { ...action, all: true }
+    // Few parameters may be lists, and of an address all are: a list of one is that one.
+    return { ...action, filter: Object.fromEntries(Object.entries(filter!).map(([name, value]) =>
+        [name, Array.isArray(value) && value.length === 1 ? value[0] : value])) }
+}
+
+/** Of those that were listed, by their ids. */
+export type Names = ReadonlyMap<string, string | null | undefined>
+
+function One({ id, names }: { id: string, names?: Names }) {
+    const name = names?.get(id)
+    return <a href={`/${id.startsWith('job_') ? 'jobs' : 'executions'}/${part(id)}`} title={id}>
+        {name ? <bdi>{name}</bdi> : <code>{id}</code>}</a>
+}
+
+/** Which, as far as a question has room. */
+function First({ fit, names }: { fit: ActionCount, names?: Names }) {
+    const first = fit.first ?? [] // of dead letters none are told
+    if (first.length === 0)
+        return null
+    return (
+        <ul class="bulk-first">
+            {first.map(id => <li key={id}><One id={id} names={names} /></li>)}
+            {fit.count > first.length && <li class="soft">
+                and {fit.at_least && 'at least '}{number(fit.count - first.length)} more</li>}
+        </ul>
+    )
 }
 
 /** Asks, and begins. Null when it was not wanted, or refused: that has been told then. */
-export async function begin(path: string, thing: string, deed: Deed, targets: Targets): Promise<Operation | null> {
+export async function begin(path: string, thing: string, deed: Deed, targets: Targets, names?: Names):
+    Promise<Operation | null> {
     const body = bodyOf(deed, targets)
     try {
         const fit = await api.post<ActionCount>(path, { ...body, dry_run: true })
@@ -42,8 +70,8 @@ export async function begin(path: string, thing: string, deed: Deed, targets: Ta
             return null
         }
         const yes = await confirm({
-            title: `${deed.verb} ${many}?`, text: <p>{deed.meaning}</p>, action: `${deed.verb} ${many}`,
-            danger: deed.danger,
+            title: `${deed.verb} ${many}?`, action: `${deed.verb} ${many}`, danger: deed.danger,
+            text: <><p>{deed.meaning}</p><First fit={fit} names={names} /></>,
         })
         return yes ? await api.post<Operation>(path, body, { idempotencyKey: newKey() }) : null
     } catch (why) {
@@ -53,8 +81,8 @@ export async function begin(path: string, thing: string, deed: Deed, targets: Ta
 }
 
 /** How far it has come, until it is closed. `touches` begins the paths of what it changes. */
-export function Progress({ operation, deed, touches, onClose }: {
-    operation: Operation, deed: Deed, touches: string, onClose: () => void,
+export function Progress({ operation, deed, names, touches, onClose }: {
+    operation: Operation, deed: Deed, names?: Names, touches: string, onClose: () => void,
 }) {
     const [over, setOver] = useState(false)
     const { data, problem, set } = useResource<Operation>(`/operations/${operation.operation_id}`, {},
@@ -87,7 +115,7 @@ export function Progress({ operation, deed, touches, onClose }: {
                 <progress aria-label="Progress" max={Math.max(all, 1)} value={now.done + now.refused} />}
             {problem && <p class="soft">{problem.detail}</p>}
             {refusals.length > 0 && <ul class="bulk-refusals">
-                {refusals.map(refusal => <li key={refusal.id}><code>{refusal.id}</code> {refusal.detail}</li>)}
+                {refusals.map(({ id, detail }) => <li key={id}><One id={id} names={names} /> {detail}</li>)}
             </ul>}
         </section>
     )

@@ -2,6 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'
+import { isMerelyTime } from '../../base/blockers'
+import { few } from '../../base/few'
+import { isSeen } from '../../base/seen'
 
 /** A list may show many at once, and each is a question to the server: a few at a time, the newest answers kept. */
 const AT_ONCE = 4
@@ -10,17 +13,7 @@ const OLD_MS = 10_000
 
 interface Known { text: string, whole: string, at: number }
 const known = new Map<string, Known>()
-const line: (() => Promise<void>)[] = []
-let asking = 0
-
-async function pump(): Promise<void> {
-    if (asking >= AT_ONCE)
-        return
-    asking++
-    for (let next = line.pop(); next; next = line.pop())
-        await next()
-    asking--
-}
+const asking = few(AT_ONCE)
 
 /** "the queue 'mail' was paused …; resume it: …": the part before what is to be done. */
 export const brief = (text: string) => text.split('; ')[0]
@@ -34,6 +27,7 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     calendar: blocker => `calendar ${blocker.calendar}`,
     scheduled: () => 'its time has not come',
     overlap: () => 'the run before it',
+    dependency: ({ ahead }) => ahead === undefined || ahead > 1 ? `${ahead ?? 'some'} other jobs` : 'another job',
     no_worker: () => 'no worker is connected',
     no_handler: blocker => `no worker knows ${blocker.handler}`,
     queue_unserved: blocker => `no worker serves ${blocker.queue}`,
@@ -46,12 +40,12 @@ const shorter: Partial<Record<Blocker['kind'], (blocker: Blocker) => string>> = 
     behind: blocker => `${blocker.ahead_is_min ? 'at least ' : ''}${blocker.ahead} ahead in queue ${blocker.queue}`,
 }
 
-export function wordsOf(why: Explanation): string {
+function wordsOf(why: Explanation): string {
     const [first, ...others] = why.blockers
     if (!first)
         return why.status === 'running' ? 'runs' : 'the next worker that asks has it'
     const short = shorter[first.kind]?.(first) ?? brief(first.text)
-    return others.length > 0 ? `${short}, and ${others.length} more` : short
+    return others.length > 0 && !isMerelyTime(first.kind) ? `${short}, and ${others.length} more` : short
 }
 
 export function Why({ executionId, error }: { executionId: string, error?: string | null }) {
@@ -73,19 +67,17 @@ export function Why({ executionId, error }: { executionId: string, error?: strin
             if (!left)
                 setText(known.get(executionId)!.text)
         }
-        const queue = () => {
-            if (document.visibilityState === 'visible') {
-                line.push(ask)
-                void pump()
-            }
-        }
+        const queue = () => isSeen() && asking.ask(ask)
         queue()
         const timer = setInterval(queue, OLD_MS)
         return () => {
             left = true
+            asking.drop(ask)
             clearInterval(timer)
         }
     }, [executionId])
+    if (text === '')
+        return null // a link without a name is none
     const title = [known.get(executionId)?.whole, error && `last: ${error}`].filter(Boolean).join('; ')
     return <a class="soft" href={`/executions/${executionId}`} tabIndex={-1} title={title}>{text}</a>
 }

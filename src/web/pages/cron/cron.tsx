@@ -1,7 +1,7 @@
 // The explainer of cron expressions: what one means in a zone, when it runs, and what changes of the clock do to it.
 // What is typed is in the address, so that it can be sent to others.
 import './cron.css'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { SchedulePreview } from 'openapi'
 import { useResource } from '../../api/resource'
 import { printQuery } from '../../base/query'
@@ -40,7 +40,7 @@ const zoneNames = zones()
 function useTyped(name: string): [string, (text: string) => void] {
     const told = query.value.get(name) ?? ''
     const [text, setText] = useState(told)
-    useEffect(() => setText(told), [told])
+    useLayoutEffect(() => setText(told), [told]) // at once: one may be typing already
     useEffect(() => {
         const timer = setTimeout(() => text !== told && setQuery({ [name]: text }, { replace: true }), PAUSE_MS)
         return () => clearTimeout(timer)
@@ -97,7 +97,8 @@ export default function Cron() {
 
 function Examples() {
     return (
-        <Empty title="Type an expression, or begin with one of these." command="belfry cron '30 2 * * *' --tz Europe/Berlin">
+        <Empty title="Type an expression, or begin with one of these."
+            command="belfry cron '30 2 * * *' --tz Europe/Berlin">
             <ul class="cron-examples">{examples.map(([cron, meaning]) => <li key={cron}>
                 <a href={'/cron' + printQuery({ cron, timezone: query.value.get('timezone'),
                     name: cron.includes('H') ? 'nightly' : null })}><code>{cron}</code></a> {meaning}

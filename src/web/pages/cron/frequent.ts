@@ -5,7 +5,7 @@ const FREQUENT_MS = 60_000 // below: each run is a process, a row and its output
 export const DAY_MS = 86_400_000
 
 /** The shortest time between two runs; null when there are fewer than two. */
-export function shortestGap(runs: readonly string[]): number | null {
+function shortestGap(runs: readonly string[]): number | null {
     const times = runs.map(Date.parse)
     const gaps = times.slice(1).map((ms, i) => ms - times[i])
     return gaps.length > 0 ? Math.min(...gaps) : null

@@ -6,7 +6,23 @@ export function shell(word: string): string {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`
 }
 
-export const json = (value: unknown) => JSON.stringify(value, null, 2)
+const LINE_MAX = 80
+
+/** As JSON.stringify prints it, but a list of plain values is one line if it fits. */
+export function json(value: unknown, indent = ''): string {
+    if (typeof value !== 'object' || value === null)
+        return JSON.stringify(value)
+    const inner = `${indent}  `
+    const isList = Array.isArray(value)
+    const [open, close] = isList ? '[]' : '{}'
+    const items = isList ? value.map(one => json(one, inner)) : Object.entries(value)
+        .filter(([, one]) => one !== undefined).map(([name, one]) => `${JSON.stringify(name)}: ${json(one, inner)}`)
+    const line = `[${items.join(', ')}]`
+    const isPlain = isList && value.every(one => one === null || typeof one !== 'object')
+    if (items.length === 0 || isPlain && line.length <= LINE_MAX)
+        return isList ? line : '{}'
+    return `${open}\n${inner}${items.join(`,\n${inner}`)}\n${indent}${close}`
+}
 
 type Flags = string[] | null // null: no flags say it
 

@@ -4,7 +4,7 @@ import './cronfield.css'
 import type { SchedulePreview } from 'openapi'
 import { useEffect, useState } from 'preact/hooks'
 import { useResource } from '../../api/resource'
-import { myZone } from '../../base/when'
+import { myZone, zoneLabel } from '../../base/when'
 import { Field } from '../../parts/ask/field'
 import { Away } from '../../parts/show/time'
 import { frequentText } from '../cron/frequent'
@@ -70,7 +70,8 @@ function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, se
         <div class="cronfield-preview" role="status">
             <p><strong>{data.schedule_text}</strong></p>
             <ul>{data.next_runs.map((at, i) => <li key={at}>
-                <span class="number">{data.next_runs_local[i].slice(0, 19).replace('T', ' ')}</span>{' '}
+                <span class="number">{data.next_runs_local[i].slice(0, 19).replace('T', ' ')} {zoneLabel(data.timezone)}
+                </span>{' '}
                 <Away at={at} />
             </li>)}</ul>
             {data.notes.map(note => <p key={note.text}>{note.text}</p>)}
@@ -100,7 +101,7 @@ export function CronField(props: FormProps) {
             <Field name="Time zone" mono {...field('schedule.timezone')}
                 hint={<>As Europe/Berlin; UTC if empty. {zone !== myZone() && <button type="button"
                     class="button plain small" onClick={() => change('schedule.timezone', myZone())}>
-                    Mine, {myZone()}</button>}</>} />
+                    Take mine: {myZone()}</button>}</>} />
             <Preview cron={text} zone={zone} seconds={draft.seconds} name={draft.fields.name ?? ''} />
         </>
     )

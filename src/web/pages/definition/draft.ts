@@ -1,6 +1,7 @@
 // A document as a form has it: text in fields, until it is sent. What a form has no field for is kept in `rest`. What
 // is wrong with a value is told by the server; here only what cannot be put into a document is refused. Pure.
 import type { FieldError } from '../../api/problem'
+import { json } from './command'
 import { Document, hasLongNumber, isObject } from './document'
 
 export type Kind = 'shell' | 'program' | 'handler'
@@ -66,7 +67,7 @@ export function draftOf(document: Document): Draft {
     }
     const seconds = take(rest, 'schedule.seconds') === true
     if ('payload' in rest && !hasLongNumber(rest.payload)) // else it stays as it was sent, unless it is replaced
-        fields.payload = JSON.stringify(take(rest, 'payload'), null, 2)
+        fields.payload = json(take(rest, 'payload'))
     const command = take(rest, 'command')
     const isProgram = Array.isArray(command)
     if (isProgram)

@@ -23,7 +23,7 @@ function readText(text: string): Written {
     }
 }
 
-export function readDraft(draft: Draft): Written {
+function readDraft(draft: Draft): Written {
     const { document, errors } = toDocument(draft)
     return { document: errors.length > 0 ? null : document, errors }
 }

@@ -26,7 +26,7 @@ export function useFields({ draft, set, errors }: FormProps) {
     return { field, change, errorOf }
 }
 
-export function Choice<T extends string>({ label, value, choices, onChange }: {
+function Choice<T extends string>({ label, value, choices, onChange }: {
     label: string, value: T, choices: readonly (readonly [T, string])[], onChange: (value: T) => void,
 }) {
     return (
@@ -53,11 +53,11 @@ function What(props: FormProps) {
                 onChange={kind => set({ ...draft, kind })} />
             {draft.kind === 'shell' && <Field name="Command line" mono {...field('shell', 'command')}
                 hint="Run by /bin/sh -c, where a worker is." />}
-            {draft.kind === 'program' && <Field name="Program and arguments, one in each line" kind="area" mono
+            {draft.kind === 'program' && <Field name="Program and arguments, one in each line" kind="area" rows={3} mono
                 {...field('program', 'command')} hint="Executed as they are, without a shell." />}
             {draft.kind === 'handler' && <Field name="Handler" mono {...field('handler', 'command')}
                 hint="Taken by workers that say that they know it." />}
-            <Field name="Payload" kind="area" mono {...field('payload')}
+            <Field name="Payload" kind="area" rows={3} mono {...field('payload')}
                 hint="JSON; the command reads it from its standard input. May be left empty." />
         </section>
     )
@@ -133,8 +133,8 @@ function How(props: FormProps) {
                     { value: 'strict', name: 'is stopped' }, { value: 'warning_only', name: 'goes on, warning' }]} />
                 <Field name="Team" mono {...field('team')} />
             </div>
-            <Field name="Tags" kind="area" mono {...field('tags')} hint="A line for each: key=value." />
-            <Field name="Environment" kind="area" mono {...field('env')} hint="A line for each: KEY=value." />
+            <Field name="Tags" kind="area" rows={3} mono {...field('tags')} hint="A line for each: key=value." />
+            <Field name="Environment" kind="area" rows={3} mono {...field('env')} hint="A line for each: KEY=value." />
         </details>
     )
 }

@@ -12,12 +12,9 @@ import { Field } from '../../parts/ask/field'
 import { Menu } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
 import { ProblemBox } from '../../parts/show/problem'
+import { refused } from '../common/act'
+import { json } from '../definition/command'
 import { isOver } from '../executions/columns'
-
-const tell = (why: unknown) => {
-    const problem = problemOf(why)
-    toast(`${problem.detail}${problem.requestId ? ` (request ${problem.requestId})` : ''}`, { kind: 'bad' })
-}
 
 function repeated(answer: ExecutionRetried): void {
     reloadAll('/executions')
@@ -29,7 +26,7 @@ const retry = (id: string, body: unknown, idempotencyKey: string) =>
     api.post<ExecutionRetried>(`/executions/${id}/retry`, body, { idempotencyKey })
 
 function Payload({ execution, onClose }: { execution: Execution, onClose: () => void }) {
-    const [text, setText] = useState(execution.payload === null ? '{}' : JSON.stringify(execution.payload, null, 2))
+    const [text, setText] = useState(execution.payload === null ? '{}' : json(execution.payload))
     const [problem, setProblem] = useState<Problem | null>(null)
     const [key] = useState(newKey)
     let wrong: string | null = null
@@ -70,7 +67,7 @@ export function Actions({ execution, name }: { execution: Execution, name: strin
                 : 'It does not start.'} This cannot be undone.</p>,
         })
         if (yes)
-            await api.post(`/executions/${id}/cancel`).then(() => reloadAll('/executions'), tell)
+            await api.post(`/executions/${id}/cancel`).then(() => reloadAll('/executions'), refused)
     }
     const repeat = async () => {
         const yes = await confirm({
@@ -78,7 +75,7 @@ export function Actions({ execution, name }: { execution: Execution, name: strin
             text: <p>A new execution does the same once more, now, with the same payload and slot.</p>,
         })
         if (yes)
-            await retry(id, {}, newKey()).then(repeated, tell)
+            await retry(id, {}, newKey()).then(repeated, refused)
     }
     return (
         <span class="row">

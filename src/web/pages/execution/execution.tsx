@@ -7,11 +7,15 @@ import { isMerelyTime } from '../../base/blockers'
 import { part } from '../../base/query'
 import { now } from '../../live/live'
 import { Tabs } from '../../parts/list/tabs'
+import { Empty } from '../../parts/show/empty'
 import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
+import { useSaid } from '../../parts/show/said'
 import { Status } from '../../parts/show/status'
-import { useTitle } from '../../shell/page'
-import type { PageProps } from '../../shell/routes'
+import { useTitle } from '../../base/title'
+import type { PageProps } from '../../base/router'
+import { Named } from '../common/named'
+import { zoneOf } from '../common/schedule'
 import { brief } from '../common/why'
 import { isOver, isWaiting } from '../executions/columns'
 import { Actions } from './actions'
@@ -29,9 +33,15 @@ const WAITS_MS = 3000
 
 type JobPart = Pick<JobSummary, 'job_id' | 'name' | 'status' | 'schedule'>
 
+function Sentence({ one, blocker }: { one: Execution, blocker: string | null }) {
+    const { hue } = sentence(one, 0, blocker)
+    const text = useSaid(() => sentence(one, now.value, blocker).text, [one, blocker])
+    return <p class={`execution-sentence${hue ? ` hue-${hue}` : ''}`}><Named text={text} /></p>
+}
+
 function Story({ one, job, blocker }: { one: Execution, job: JobPart | null, blocker: string | null }) {
     const last = one.attempts[one.attempts.length - 1]
-    const zone = (job?.schedule as { timezone?: string } | null | undefined)?.timezone ?? null
+    const zone = zoneOf(job)
     return (
         <>
             {last?.error_class && one.status !== 'completed' &&
@@ -59,11 +69,14 @@ export default function ExecutionPage({ params }: PageProps) {
     if (!one)
         return <div class="stack">
             <h1 tabIndex={-1}>Execution <code>{id}</code></h1>
-            <OldData problem={known.problem} at={known.at} retry={known.reload} />
+            {known.problem?.status === 404
+                ? <Empty title={known.problem.detail} command="belfry executions">
+                    Executions are deleted a while after they have ended. <a href="/executions">All executions</a>
+                </Empty>
+                : <OldData problem={known.problem} at={known.at} retry={known.reload} />}
         </div>
     const first = waits ? why.data?.blockers.find(blocker => !isMerelyTime(blocker.kind)) : null
     const blocker = first ? brief(first.text) : null
-    const said = sentence(one, now.value, blocker)
     const path = `/executions/${part(id)}`
     const tabs = [
         { key: '', name: 'What happened', href: path },
@@ -83,7 +96,7 @@ export default function ExecutionPage({ params }: PageProps) {
                 </div>
                 <Actions execution={one} name={name} />
             </div>
-            <p class={`execution-sentence${said.hue ? ` hue-${said.hue}` : ''}`}>{said.text}</p>
+            <Sentence one={one} blocker={blocker} />
             <OldData problem={known.problem} at={known.at} retry={known.reload} />
             {!isOver(one.status) && <Waits why={why} />}
             <Tabs tabs={tabs} current={tab} label="Parts of this execution" />

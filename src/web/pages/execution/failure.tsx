@@ -11,7 +11,7 @@ import { Time } from '../../parts/show/time'
 
 /** What a class means, and whether it is tried again (docs/protocol.md, "Failures"). */
 const meanings: Record<string, string> = {
-    timeout: 'it ran into its timeout',
+    timeout: 'it took too long, or says that something it called did',
     out_of_memory: 'it was killed for want of memory',
     permission_error: 'it may not be executed; trying again does not help',
     network_error: 'something could not be reached; it may pass',

@@ -71,6 +71,11 @@ export function stretches(transitions: readonly ExecutionTransition[]): Stretch[
     return out
 }
 
+/** A slot is made when the one before it begins: the wait for its time says nothing, once that has come. */
+export function sinceDue(all: readonly Stretch[]): readonly Stretch[] {
+    return all.length > 1 && all[0].status === 'scheduled' ? all.slice(1) : all
+}
+
 /** How wide each is drawn, in percent: by its length, but each so wide that it can be seen. */
 export function widths(all: readonly Stretch[], now: number): number[] {
     const lengths = all.map(one => Math.max(0, (one.to ?? now) - one.from))

@@ -1,26 +1,31 @@
 // What happened to an execution, in order, and how long it waited or ran between; each wait says for what.
 import './trail.css'
+import { useMemo, useState } from 'preact/hooks'
 import type { Execution, ExecutionTransition } from 'openapi'
-import { duration } from '../../base/format'
+import { count, duration } from '../../base/format'
 import { state } from '../../base/states'
 import { parse } from '../../base/when'
 import { now } from '../../live/live'
 import { Id } from '../../parts/show/id'
 import { Linked } from '../../parts/show/linked'
 import { Shape, Status } from '../../parts/show/status'
-import { Time } from '../../parts/show/time'
-import { eventWords, Stretch, stretches, widths } from './stretches'
+import { Duration, Time } from '../../parts/show/time'
+import { Named } from '../common/named'
+import { eventWords, sinceDue, Stretch, stretches, widths } from './stretches'
 
-function Bar({ all }: { all: Stretch[] }) {
-    const wide = widths(all, now.value)
-    const said = all.map(one => `${one.words} ${duration((one.to ?? now.value) - one.from)}`).join(', ')
+/** An execution may have been tried a thousand times: so many of the newest are drawn, more steps when one asks. */
+const DRAWN_MAX = 100
+
+function Bar({ all }: { all: readonly Stretch[] }) {
+    const shown = all.slice(-DRAWN_MAX)
+    const at = shown[shown.length - 1].to ?? now.value
+    const wide = widths(shown, at)
+    const said = shown.map(one => `${one.words} ${duration(Math.max(0, (one.to ?? at) - one.from))}`)
+    const most = all.length > shown.length ? `The newest ${shown.length} of ${all.length}, in order` : 'In order'
     return (
-        <div class="trail-bar" role="img" aria-label={`In order: ${said}`}>
-            {all.map((one, i) => {
-                const text = `${one.words} ${duration(Math.max(0, (one.to ?? now.value) - one.from))}`
-                return <div key={i} class={`trail-part is-${one.status}`} style={{ width: `${wide[i]}%` }}
-                    title={text}>{wide[i] > 12 ? text : ''}</div>
-            })}
+        <div class="trail-bar" role="img" aria-label={`${most}: ${said.join(', ')}`}>
+            {shown.map((one, i) => <div key={i} class={`trail-part is-${one.status}`} style={{ width: `${wide[i]}%` }}
+                title={said[i]}>{wide[i] > 12 ? said[i] : ''}</div>)}
         </div>
     )
 }
@@ -58,6 +63,26 @@ function Step({ step, gapMs, status }: { step: ExecutionTransition, gapMs: numbe
     )
 }
 
+/** The clock is nothing to them: they are drawn anew when there are others. */
+function Steps({ transitions }: Pick<Execution, 'transitions'>) {
+    const [all, showAll] = useState(false)
+    const hidden = all ? 0 : Math.max(0, transitions.length - DRAWN_MAX)
+    const steps = useMemo(() => transitions.slice(hidden).map((step, i) => {
+        const last = transitions[hidden + i - 1]
+        const before = parse(last?.at)
+        const at = parse(step.at)
+        return <Step key={hidden + i} step={step} status={last?.status ?? null}
+            gapMs={before === null || at === null ? null : at - before} />
+    }), [transitions, hidden])
+    return (
+        <>
+            {hidden > 0 && <li><button class="button plain" type="button" onClick={() => showAll(true)}>
+                {count(hidden, 'earlier step')}</button></li>}
+            {steps}
+        </>
+    )
+}
+
 /** `blocker` is what it waits for now. */
 export function Trail({ execution, blocker }: { execution: Execution, blocker: string | null }) {
     const { transitions } = execution
@@ -68,18 +93,13 @@ export function Trail({ execution, blocker }: { execution: Execution, blocker: s
         <section class="panel trail">
             <h2>Timeline {first !== null &&
                 <span class="soft small">since <Time at={transitions[0].at} exactly /></span>}</h2>
-            {all.length > 0 && <Bar all={all} />}
+            {all.length > 0 && <Bar all={sinceDue(all)} />}
             <ol class="trail-steps">
-                {transitions.map((step, i) => {
-                    const before = i > 0 ? parse(transitions[i - 1].at) : null
-                    const at = parse(step.at)
-                    return <Step key={i} step={step} status={i > 0 ? transitions[i - 1].status : null}
-                        gapMs={before === null || at === null ? null : at - before} />
-                })}
+                <Steps transitions={transitions} />
                 {open?.to === null && <li class="trail-step">
                     <Status state={execution.status} word={execution.stopping ? 'stopping' : undefined} />
-                    <span class="soft number">for {duration(Math.max(0, now.value - open.from))}
-                        {blocker && `: ${blocker}`}</span>
+                    <span class="soft number">for <Duration since={new Date(open.from).toISOString()} />
+                        {blocker && <>: <Named text={blocker} /></>}</span>
                 </li>}
             </ol>
         </section>

@@ -5,9 +5,9 @@ import type { Loaded } from '../../api/resource'
 import { count } from '../../base/format'
 import { Code } from '../../parts/show/code'
 import { Id } from '../../parts/show/id'
-import { Linked } from '../../parts/show/linked'
 import { OldData } from '../../parts/show/problem'
 import { Time } from '../../parts/show/time'
+import { Named } from '../common/named'
 
 /** "the queue 'mail' was paused …; resume it: belfry queues resume mail": what it is, and what to do about it. */
 export function lift(text: string): { what: string, how: string | null, command: string | null } {
@@ -29,7 +29,7 @@ function One({ blocker }: { blocker: Blocker }) {
     const { queue, executions } = blocker
     return (
         <li class="wait">
-            <p class="wait-what"><Linked text={what} /></p>
+            <p class="wait-what"><Named text={what} /></p>
             <p class="soft">
                 {how && <>{capital(how)}. </>}
                 {blocker.until && <>It goes by itself <Time at={blocker.until} />. </>}

@@ -1,12 +1,12 @@
 // The columns of the list of executions, and which of them one has chosen.
-import { signal } from '@preact/signals'
 import type { ExecutionSummary } from 'openapi'
-import { recall, remember } from '../../base/keep'
 import { printQuery } from '../../base/query'
 import type { Column } from '../../parts/list/table'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
+import { Cause } from '../common/cause'
+import { chooseColumns } from '../common/choosecolumns'
 import { Why } from '../common/why'
 
 export const FIELDS = 'execution_id,job_id,job_name,status,stopping,queue,priority,origin,slot,created_at,due_at,' +
@@ -26,25 +26,27 @@ function When({ one }: { one: ExecutionSummary }) {
 function Note({ one }: { one: ExecutionSummary }) {
     if (isWaiting(one.status))
         return <Why executionId={one.execution_id} error={one.error} />
+    if (one.error && (one.status === 'failed' || one.status === 'timeout'))
+        return <Cause executionId={one.execution_id} error={one.error} />
     return <span title={one.error ?? undefined}>{one.error ?? ''}</span>
 }
 
 const attempts = (one: ExecutionSummary) => one.attempt_count + one.lost_count
 
-export const columns: Column<ExecutionSummary>[] = [
+const columns: Column<ExecutionSummary>[] = [
     {
-        key: 'job', name: 'Job', width: '20%', card: 'title',
-        cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1}>
+        key: 'job', name: 'Job', width: '19%', card: 'title',
+        cell: one => <a href={`/executions/${one.execution_id}`} tabIndex={-1} title={one.job_name ?? undefined}>
             <bdi>{one.job_name ?? one.job_id}</bdi></a>,
     },
     {
-        key: 'status', name: 'State', width: '108px', card: 'state',
+        key: 'status', name: 'State', width: '112px', card: 'state',
         cell: one => <Status state={one.status} word={one.stopping ? 'stopping' : undefined} />,
     },
-    { key: 'note', name: 'Error, or what it waits for', width: '31%', card: 'note', cell: one => <Note one={one} /> },
-    { key: 'when', name: 'When', width: '124px', card: 'time', cell: one => <When one={one} /> },
+    { key: 'note', name: 'Error, or what it waits for', card: 'note', cell: one => <Note one={one} /> },
+    { key: 'when', name: 'When', width: '174px', card: 'time', cell: one => <When one={one} /> },
     {
-        key: 'took', name: 'Took', width: '92px', align: 'end',
+        key: 'took', name: 'Took', width: '88px', align: 'end',
         cell: one => one.started_at === null ? '' : <Duration ms={one.duration_ms}
             since={one.status === 'running' ? one.started_at : null} />,
     },
@@ -54,7 +56,7 @@ export const columns: Column<ExecutionSummary>[] = [
             {attempts(one) || ''}</span>,
     },
     {
-        key: 'queue', name: 'Queue', width: '100px',
+        key: 'queue', name: 'Queue', width: '92px',
         cell: one => <a href={`/executions${printQuery({ queue: one.queue })}`} tabIndex={-1}>{one.queue}</a>,
     },
     {
@@ -62,18 +64,10 @@ export const columns: Column<ExecutionSummary>[] = [
         cell: one => one.worker_id ? <Id id={one.worker_id} href={`/workers/${one.worker_id}`} /> : '',
     },
     { key: 'origin', name: 'Why it runs', width: '110px', cell: one => one.origin },
-    { key: 'slot', name: 'Slot', width: '138px', cell: one => <Time at={one.slot} /> },
-    { key: 'created', name: 'Created', width: '138px', cell: one => <Time at={one.created_at} /> },
+    { key: 'slot', name: 'Slot', width: '174px', cell: one => <Time at={one.slot} /> },
+    { key: 'created', name: 'Created', width: '174px', cell: one => <Time at={one.created_at} /> },
     { key: 'id', name: 'Id', width: '140px', cell: one => <Id id={one.execution_id} /> },
 ]
 
-const usual = ['job', 'status', 'note', 'when', 'took', 'attempts', 'queue']
-export const chosen = signal<string[]>(recall('executions.columns', usual))
-
-export function toggleColumn(key: string): void {
-    const on = chosen.value.includes(key)
-    chosen.value = on ? chosen.value.filter(one => one !== key) : [...chosen.value, key]
-    remember('executions.columns', chosen.value)
-}
-
-export const shownColumns = () => columns.filter(column => column.key === 'job' || chosen.value.includes(column.key))
+export const chosen = chooseColumns('executions', columns,
+    ['job', 'status', 'note', 'when', 'took', 'attempts', 'queue'])

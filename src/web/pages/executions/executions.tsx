@@ -1,31 +1,31 @@
 // The list of executions: filtered by the address, picked by hand or as a whole, and acted upon.
 import './executions.css'
-import { useState } from 'preact/hooks'
-import type { ExecutionSummary, Operation, Series } from 'openapi'
+import { useRef, useState } from 'preact/hooks'
+import type { ExecutionSummary, Operation } from 'openapi'
 import { usePages } from '../../api/pages'
-import { useResource } from '../../api/resource'
 import { may } from '../../api/session'
 import { count, number } from '../../base/format'
-import { go } from '../../base/router'
-import { now, tick } from '../../live/live'
+import { go, query } from '../../base/router'
+import { tick } from '../../live/live'
 import { Menu } from '../../parts/ask/menu'
 import { Filters } from '../../parts/list/filters'
 import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
-import { begin, Progress } from '../common/bulk'
+import { begin, Names, Progress } from '../common/bulk'
+import { useFailures } from '../common/failures'
 import { usePicks } from '../common/picks'
-import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
+import { chosen, FIELDS } from './columns'
 import { deeds, ExecutionDeed, whyNotAll } from './deeds'
-import { askedFor, filters } from './filters'
+import { askedFor, filters, useMinute } from './filters'
 import { parts } from './sentence'
 
 const EVERY_MS = 5000
+const PAGE = 100
 
 function Sentence() {
-    const failed = useResource<Series>('/series', { metric: 'failed', since: '1h' }, { every: 15_000 })
-    const sum = failed.data?.points.reduce((all, point) => all + (point.value ?? 0), 0) ?? null
-    const said = tick.value ? parts(tick.value.executions, sum) : null
+    const failed = useFailures()
+    const said = tick.value ? parts(tick.value.executions, failed) : null
     return (
         <p class="executions-sentence">
             {said?.map((part, i) => <>{i > 0 && ', '}<a key={part.href} href={part.href}>{part.text}</a></>)}
@@ -35,21 +35,24 @@ function Sentence() {
 }
 
 export default function Executions() {
-    const wanted = askedFor(now.value)
+    const held = useRef(false)
+    const wanted = askedFor(useMinute(held))
     const list = usePages<ExecutionSummary>('/executions', 'executions',
-        { ...wanted, fields: FIELDS, limit: 100, count: true }, { every: EVERY_MS })
-    const picks = usePicks(JSON.stringify(wanted))
-    const [running, run] = useState<{ operation: Operation, deed: ExecutionDeed } | null>(null)
+        { ...wanted, fields: FIELDS, limit: PAGE, count: true }, { every: EVERY_MS })
+    const picks = usePicks(query.value.toString())
+    const [running, run] = useState<{ operation: Operation, deed: ExecutionDeed, names: Names } | null>(null)
 
     const act = async (deed: ExecutionDeed) => {
+        const names = new Map(list.rows.map(one => [one.execution_id, one.job_name]))
         const operation = await begin('/executions/actions', 'execution', deed,
-            picks.all ? { filter: wanted } : { ids: [...picks.ids] })
+            picks.all ? { filter: wanted } : { ids: [...picks.ids] }, names)
         if (operation) {
-            run({ operation, deed })
+            run({ operation, deed, names })
             picks.clear()
         }
     }
     const some = picks.ids.size > 0 || picks.all
+    held.current = some || list.rows.length > PAGE
     const isWhole = list.at !== null && !list.hasMore
     const said = isWhole ? number(list.rows.length)
         : list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
@@ -59,9 +62,7 @@ export default function Executions() {
         <div class="stack">
             <div class="row spread">
                 <h1 tabIndex={-1}>Executions <span class="soft number">{said}</span></h1>
-                <Menu label="Columns" end items={columns.slice(1).map(column => ({
-                    name: column.name, chosen: chosen.value.includes(column.key), run: () => toggleColumn(column.key),
-                }))} />
+                <Menu label="Columns" end items={chosen.items()} />
             </div>
             <Sentence />
             <Filters filters={filters} />
@@ -83,7 +84,7 @@ export default function Executions() {
                 onClose={() => { run(null); list.reload() }} />}
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.rows.length > 0
-                ? <Table label="Executions" columns={shownColumns()} rows={list.rows} id={one => one.execution_id}
+                ? <Table label="Executions" columns={chosen.shown()} rows={list.rows} id={one => one.execution_id}
                     open={one => go(`/executions/${one.execution_id}`)} picks={picks} hasMore={list.hasMore}
                     loading={list.loading} more={list.more} isOld={list.isPrevious || list.problem !== null} />
                 : list.at !== null && <Nothing isFiltered={isFiltered} />}

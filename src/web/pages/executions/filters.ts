@@ -1,13 +1,15 @@
 // The filters of the list of executions, in the address as in the call. Times may be told as "2h": since two hours.
+import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { momentOf } from '../../base/moment'
 import type { Query } from '../../base/query'
 import { query } from '../../base/router'
+import { now } from '../../live/live'
 import { Filter, readFilters } from '../../parts/list/filters'
+import { classes } from '../common/classes'
 
-export const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
+const statuses = ['running', 'queued', 'scheduled', 'blocked', 'retrying', 'completed', 'failed', 'timeout',
     'cancelled', 'skipped', 'expired', 'deduplicated'] as const
-export const classes = ['timeout', 'out_of_memory', 'permission_error', 'network_error', 'not_found', 'disk_error',
-    'killed', 'crashed', 'lost_worker', 'user_error', 'unknown'] as const
 
 const times: Filter[] = ([['created', 'Created'], ['started', 'Started'], ['finished', 'Finished']] as const)
     .flatMap(([name, label]) => [
@@ -28,6 +30,21 @@ export const filters: Filter[] = [
     { name: 'team', label: 'Team' },
     ...times,
 ]
+
+const MINUTE_MS = 60_000
+
+/** From when "2h" is counted: anew with each minute, unless rows are held, since they were picked or there are many. */
+export function useMinute(held: RefObject<boolean>): number {
+    const [at, set] = useState(() => now.peek())
+    useEffect(() => {
+        const timer = setInterval(() => {
+            if (!held.current)
+                set(now.peek())
+        }, MINUTE_MS)
+        return () => clearInterval(timer)
+    }, [])
+    return at
+}
 
 /** As the call wants it: a name without a star is the beginning of one. */
 export function askedFor(now: number): Query {

@@ -3,7 +3,6 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionTriggered, Job } from 'openapi'
 import { api, newKey } from '../../api/client'
-import { problemOf } from '../../api/problem'
 import { reloadAll } from '../../api/resource'
 import { may } from '../../api/session'
 import { isPhone } from '../../base/choices'
@@ -11,13 +10,9 @@ import { go } from '../../base/router'
 import { confirm } from '../../parts/ask/confirm'
 import { Menu, MenuItem } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
+import { refused } from '../common/act'
 import { Trigger } from './trigger'
 import { isOver, titleOf } from './words'
-
-export function tell(why: unknown): void {
-    const { detail, requestId } = problemOf(why)
-    toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
-}
 
 function told(made: ExecutionTriggered): void {
     toast('It runs now.', { link: { name: 'Its run', href: `/executions/${made.execution_id}` }, ms: 10_000 })
@@ -30,7 +25,7 @@ async function hold(job: Job, action: 'pause' | 'resume', isUndo = false): Promi
         toast(action === 'pause' ? 'Paused: what runs goes on, nothing new starts.' : 'Resumed.',
             isUndo ? {} : { undo })
     } catch (why) {
-        tell(why)
+        refused(why)
     }
     reloadAll(`/jobs/${job.job_id}`)
 }
@@ -43,7 +38,7 @@ async function cancel(job: Job): Promise<void> {
     })
     if (!yes)
         return
-    await api.delete(`/jobs/${job.job_id}`).then(() => toast('Cancelled.'), tell)
+    await api.delete(`/jobs/${job.job_id}`).then(() => toast('Cancelled.'), refused)
     reloadAll(`/jobs/${job.job_id}`)
 }
 
@@ -61,7 +56,7 @@ async function again(job: Job): Promise<void> {
     if (!yes)
         return
     await api.post<ExecutionTriggered>(`/executions/${job.last_execution_id}/retry`, undefined,
-        { idempotencyKey: newKey() }).then(told, tell)
+        { idempotencyKey: newKey() }).then(told, refused)
     reloadAll(`/jobs/${job.job_id}`)
 }
 

@@ -9,7 +9,7 @@ import { exact, parse, pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
 import { OldData } from '../../parts/show/problem'
 import { Shape } from '../../parts/show/status'
-import { zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
 
 const RUNS = 60
 const EVERY_MS = 10_000

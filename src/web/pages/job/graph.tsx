@@ -10,28 +10,46 @@ import { Field } from '../../parts/ask/field'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { Shape } from '../../parts/show/status'
-import { place, Place } from './layout'
+import { edgeKey, layOut, Place } from './layout'
 
 type Node = JobGraph['nodes'][number]
 type Edge = JobGraph['edges'][number]
 
-const WIDTH = 190
+const WIDTH = 178
 const HEIGHT = 42
-const GAP_X = 70
+const GAP_X = 36 // five columns on a screen of 1280
 const GAP_Y = 14
 const DEPTHS = [1, 2, 3, 5, 10]
 
 const nameOf = (node: Node) => node.name ?? shortId(node.job_id)
+const NAME_CHARS = 20
+
+/** Names of a pipeline differ at both ends. */
+const short = (name: string) => name.length <= NAME_CHARS ? name
+    : `${name.slice(0, NAME_CHARS / 2)}…${name.slice(1 - NAME_CHARS / 2)}`
+
 const leftOf = (at: Place) => 8 + at.column * (WIDTH + GAP_X)
 const topOf = (at: Place) => 8 + at.row * (HEIGHT + GAP_Y)
 
-function Line({ edge, from, to, names }: { edge: Edge, from: Place, to: Place, names: Map<string, string> }) {
-    const [x1, y1] = [leftOf(from) + WIDTH, topOf(from) + HEIGHT / 2]
-    const [x2, y2] = [leftOf(to) - 5, topOf(to) + HEIGHT / 2]
-    const bend = Math.max(GAP_X / 2, (x2 - x1) / 2)
+/** From the right of a job to the left of another one, level where it passes others. */
+function pathOf(from: Place, passes: readonly Place[], to: Place): string {
+    const yOf = (at: Place) => topOf(at) + HEIGHT / 2
+    let path = `M${leftOf(from) + WIDTH} ${yOf(from)}`
+    let [x, y] = [leftOf(from) + WIDTH, yOf(from)]
+    for (const at of [...passes, to]) {
+        const end = at === to ? leftOf(at) - 5 : leftOf(at)
+        const bend = Math.max(GAP_X / 2, (end - x) / 2)
+        path += `C${x + bend} ${y} ${end - bend} ${yOf(at)} ${end} ${yOf(at)}`
+        if (at !== to)
+            path += `H${end + WIDTH}`;
+        [x, y] = [end + WIDTH, yOf(at)]
+    }
+    return path
+}
+
+function Line({ edge, path, names }: { edge: Edge, path: string, names: Map<string, string> }) {
     return (
-        <path class={`graph-line graph-${edge.type} graph-${edge.state}`} marker-end="url(#graph-tip)"
-            d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}>
+        <path class={`graph-line graph-${edge.type} graph-${edge.state}`} marker-end="url(#graph-tip)" d={path}>
             <title>{`${names.get(edge.to)} waits for ${edge.type} of ${names.get(edge.from)}: ${
                 edge.state.replace('_', ' ')}`}</title>
         </path>
@@ -46,7 +64,7 @@ function Box({ node, at, isThis, waits }: { node: Node, at: Place, isThis: boole
             <title>{nameOf(node)}</title>
             <rect x={leftOf(at)} y={topOf(at)} width={WIDTH} height={HEIGHT} rx="4" />
             <svg x={leftOf(at) + 8} y={topOf(at)} width={WIDTH - 16} height={HEIGHT}>
-                <text x="0" y="17" class="graph-name">{nameOf(node)}</text>
+                <text x="0" y="17" class="graph-name">{short(nameOf(node))}</text>
                 <g class={`hue-${hue}`}>
                     <svg x="0" y="24" width="12" height="12"><Shape shape={shape} /></svg>
                     <text x="17" y="34">{word}</text>
@@ -58,11 +76,11 @@ function Box({ node, at, isThis, waits }: { node: Node, at: Place, isThis: boole
 
 function Drawing({ graph }: { graph: JobGraph }) {
     const box = useRef<HTMLDivElement>(null)
-    const places = useMemo(() => place(graph.nodes.map(node => node.job_id), graph.edges), [graph])
+    const { places, passes } = useMemo(() => layOut(graph.nodes.map(node => node.job_id), graph.edges), [graph])
     const at = new Map(places.map(one => [one.id, one]))
     const names = new Map(graph.nodes.map(node => [node.job_id, nameOf(node)]))
     const width = 16 + Math.max(...places.map(leftOf)) + WIDTH
-    const height = 16 + Math.max(...places.map(topOf)) + HEIGHT
+    const height = 16 + Math.max(...[...places, ...[...passes.values()].flat()].map(topOf)) + HEIGHT
     const shown = graph.edges.filter(edge => at.has(edge.from) && at.has(edge.to))
     const waits = (id: string) => {
         const list = shown.filter(edge => edge.to === id).map(edge => names.get(edge.from))
@@ -91,8 +109,8 @@ function Drawing({ graph }: { graph: JobGraph }) {
                     <marker id="graph-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"
                         orient="auto"><path d="M0 0 8 4 0 8Z" /></marker>
                 </defs>
-                {shown.map(edge => <Line key={`${edge.from} ${edge.to}`} edge={edge} names={names}
-                    from={at.get(edge.from)!} to={at.get(edge.to)!} />)}
+                {shown.map(edge => <Line key={edgeKey(edge)} edge={edge} names={names}
+                    path={pathOf(at.get(edge.from)!, passes.get(edgeKey(edge)) ?? [], at.get(edge.to)!)} />)}
                 {graph.nodes.map(node => <Box key={node.job_id} node={node} at={at.get(node.job_id)!}
                     isThis={node.job_id === graph.job_id} waits={waits(node.job_id)} />)}
             </svg>

@@ -5,8 +5,10 @@ import { duration } from '../../base/format'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
+import { Named } from '../common/named'
 import { Actions } from './actions'
-import { recurs, titleOf, zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
+import { recurs, titleOf } from './words'
 
 const WAITS = ['waiting', 'blocked', 'retrying']
 
@@ -35,9 +37,9 @@ function Why({ job }: { job: Job }) {
         return null
     return (
         <details>
-            <summary>{why.blockers[0].text}
+            <summary><Named text={why.blockers[0].text} />
                 {why.blockers.length > 1 && <span class="soft"> and {why.blockers.length - 1} more</span>}</summary>
-            <ul class="job-list">{why.blockers.map((blocker, i) => <li key={i}>{blocker.text}</li>)}</ul>
+            <ul class="job-list">{why.blockers.map((blocker, i) => <li key={i}><Named text={blocker.text} /></li>)}</ul>
         </details>
     )
 }

@@ -3,7 +3,7 @@ import type { Job, SchedulePreview, SlotOutcome } from 'openapi'
 import { useResource } from '../../api/resource'
 import { OldData } from '../../parts/show/problem'
 import { Away, Time } from '../../parts/show/time'
-import { zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
 
 interface Cron { cron: string, timezone?: string, seconds?: boolean }
 

@@ -1,6 +1,7 @@
 // What became of each slot of a job's schedule, the newest at the end. Arrows move among them, Enter opens the run;
 // the line below says all of the one that is looked at.
 import './pastslots.css'
+import { Fragment } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Job, SlotOutcome } from 'openapi'
 import { usePages } from '../../api/pages'
@@ -11,7 +12,7 @@ import { exact, parse, pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
 import { OldData } from '../../parts/show/problem'
 import { Shape } from '../../parts/show/status'
-import { zoneOf } from './words'
+import { zoneOf } from '../common/schedule'
 
 const DAY_MS = 86_400_000
 const BACK_DAYS = 366
@@ -47,6 +48,18 @@ function Cell({ slot, zone, isNewest, look }: {
     )
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const CLOSE_MS = 8 * 3_600_000 // slots that come more often are marked by days, others by months
+
+/** Where a new day begins, or month, its name; for eyes alone, since each cell says its time. */
+function marksOf(past: readonly SlotOutcome[], zone: string): (string | null)[] {
+    const times = past.map(slot => parse(slot.slot) ?? 0)
+    const isClose = times.length > 1 && (times[times.length - 1] - times[0]) / (times.length - 1) < CLOSE_MS
+    const names = times.map(ms => exact(ms, zone).slice(0, isClose ? 10 : 7))
+    return names.map((name, i) => name === names[i - 1] ? null
+        : `${MONTHS[Number(name.slice(5, 7)) - 1]} ${isClose ? Number(name.slice(8)) : name.slice(0, 4)}`)
+}
+
 function summary(slots: readonly SlotOutcome[]): string {
     const sums = new Map<string, number>()
     for (const slot of slots)
@@ -56,14 +69,19 @@ function summary(slots: readonly SlotOutcome[]): string {
 
 export function PastSlots({ job }: { job: Job }) {
     const from = useMemo(() => new Date(Math.floor(Date.now() / DAY_MS - BACK_DAYS) * DAY_MS).toISOString(), [])
-    const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 200 }, { every: 5000 })
+    const list = usePages<SlotOutcome>(`/jobs/${job.job_id}/slots`, 'slots', { from, limit: 300 }, { every: 5000 })
     const [looked, look] = useState<string | null>(null)
     const past = useMemo(() => list.rows.filter(slot => slot.outcome !== 'planned').reverse(), [list.rows])
     const zone = pickZone(zoneChoice.value, zoneOf(job))
     const current = past.find(slot => slot.slot === looked) ?? past[past.length - 1]
 
-    const cells = useMemo(() => past.map((slot, i) => <Cell key={slot.slot} slot={slot} zone={zone}
-        isNewest={i === past.length - 1} look={look} />), [past, zone])
+    const cells = useMemo(() => {
+        const marks = marksOf(past, zone)
+        return past.map((slot, i) => <Fragment key={slot.slot}>
+            {marks[i] && <span class="pastslots-mark number" aria-hidden="true">{marks[i]}</span>}
+            <Cell slot={slot} zone={zone} isNewest={i === past.length - 1} look={look} />
+        </Fragment>)
+    }, [past, zone])
     const box = useRef<HTMLDivElement>(null)
     useEffect(() => { // the newest ones are seen first
         box.current?.scrollTo(0, box.current.scrollHeight)

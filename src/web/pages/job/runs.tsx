@@ -8,7 +8,8 @@ import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
-import { zoneOf } from './words'
+import { Cause } from '../common/cause'
+import { zoneOf } from '../common/schedule'
 
 const columnsOf = (zone: string | null): Column<ExecutionSummary>[] => [
     { key: 'status', name: 'State', width: '130px', card: 'state', cell: one => <Status state={one.status} /> },
@@ -23,7 +24,9 @@ const columnsOf = (zone: string | null): Column<ExecutionSummary>[] => [
     },
     { key: 'attempts', name: 'Attempts', width: '80px', align: 'end', cell: one => one.attempt_count },
     { key: 'origin', name: 'Why', width: '90px', cell: one => one.origin },
-    { key: 'error', name: 'Error', card: 'note', cell: one => <span title={one.error ?? ''}>{one.error}</span> },
+    { key: 'error', name: 'Error', card: 'note', cell: one => one.error && ['failed', 'timeout'].includes(one.status)
+        ? <Cause executionId={one.execution_id} error={one.error} />
+        : <span title={one.error ?? undefined}>{one.error}</span> },
     { key: 'id', name: 'Id', width: '140px', cell: one => <Id id={one.execution_id} /> },
 ]
 
@@ -39,7 +42,7 @@ export function Runs({ job }: { job: Job }) {
                     <Table label="Executions of this job" columns={columnsOf(zoneOf(job))} rows={list.rows}
                         id={one => one.execution_id} open={one => go(`/executions/${one.execution_id}`)}
                         hasMore={list.hasMore} loading={list.loading} more={list.more}
-                        isOld={list.problem !== null} />
+                        isOld={list.isPrevious || list.problem !== null} />
                 </>
                 : list.at !== null && <Empty title="It has no executions yet."
                     command={`belfry trigger ${job.job_id}`}>

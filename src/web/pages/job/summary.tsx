@@ -1,5 +1,6 @@
 // The first tab of a job: its schedule, what became of its slots, how long it takes and how often it succeeds.
 import type { Job } from 'openapi'
+import { commandText } from '../../base/format'
 import { printQuery } from '../../base/query'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
@@ -48,7 +49,7 @@ function Facts({ job }: { job: Job }) {
         <p class="row soft">
             <span>queue <a href={`/jobs${printQuery({ queue: job.queue })}`}>{job.queue}</a></span>
             <span>priority {job.priority}</span>
-            <span>by <a href={`/jobs${printQuery({ owner: job.owner })}`}>{job.owner}</a></span>
+            <span>owner <a href={`/jobs${printQuery({ owner: job.owner })}`}>{job.owner}</a></span>
             {job.team && <span>team <a href={`/jobs${printQuery({ team: job.team })}`}>{job.team}</a></span>}
             {job.timeout && <span>timeout {job.timeout}</span>}
             {tags.map(([key, value]) => <a key={key} class="job-tag"
@@ -57,10 +58,14 @@ function Facts({ job }: { job: Job }) {
     )
 }
 
+/** What it runs. */
+const workOf = (job: Job) => job.handler ? `handler ${job.handler}` : commandText(job.command)
+
 export function Summary({ job }: { job: Job }) {
     return (
         <div class="stack">
             {job.description && <p>{job.description}</p>}
+            <p><span class="soft">runs</span> <code class="job-work">{workOf(job)}</code></p>
             <Facts job={job} />
             {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
             <Failure job={job} />

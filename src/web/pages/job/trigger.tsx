@@ -5,6 +5,7 @@ import { Problem, problemOf } from '../../api/problem'
 import { Dialog } from '../../parts/ask/dialog'
 import { Check, Field } from '../../parts/ask/field'
 import { ProblemBox } from '../../parts/show/problem'
+import { json } from '../definition/command'
 import { hasLongNumber } from '../definition/document'
 import { recurs as recursOf, titleOf } from './words'
 
@@ -25,7 +26,7 @@ export function Trigger({ job, run, onClose }: {
 }) {
     const recurs = recursOf(job)
     const [other, setOther] = useState(false)
-    const [text, setText] = useState(() => JSON.stringify(job.payload ?? {}, null, 2))
+    const [text, setText] = useState(() => json(job.payload ?? {}))
     const [problem, setProblem] = useState<Problem | null>(null)
     const [busy, setBusy] = useState(false)
     const { value, error } = other ? read(text) : { value: undefined, error: null }

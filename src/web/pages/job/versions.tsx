@@ -10,13 +10,13 @@ import { Field } from '../../parts/ask/field'
 import { toast } from '../../parts/ask/toast'
 import { OldData } from '../../parts/show/problem'
 import { Time } from '../../parts/show/time'
+import { refused } from '../common/act'
 import type { Document } from '../definition/document'
-import { tell } from './actions'
 import { Difference, differences } from './differences'
 import { isOver } from './words'
 
 /** Gives a job a definition again that it has had; `version` is the one that is replaced by it. */
-export async function rollBack(jobId: string, to: number, version: number): Promise<JobEdited> {
+async function rollBack(jobId: string, to: number, version: number): Promise<JobEdited> {
     const made = await api.post<JobEdited>(`/jobs/${jobId}/rollback`, { version: to },
         { ifMatch: `"${version}"` })
     reloadAll(`/jobs/${jobId}`)
@@ -26,7 +26,7 @@ export async function rollBack(jobId: string, to: number, version: number): Prom
 /** For ten seconds after an edit: back to the version before. */
 export function offerUndo(jobId: string, said: string, made: JobEdited, before: number): void {
     const undo = () => void rollBack(jobId, before, made.version!).then(
-        () => toast(`Version ${before} again.`), tell)
+        () => toast(`Version ${before} again.`), refused)
     toast(said, { undo })
 }
 
@@ -39,7 +39,7 @@ async function ask(job: Job, to: JobVersion, now: Document): Promise<void> {
     if (!yes)
         return
     await rollBack(job.job_id, to.version, job.version).then(
-        made => offerUndo(job.job_id, `Version ${made.version} is as ${to.version} was.`, made, job.version), tell)
+        made => offerUndo(job.job_id, `Version ${made.version} is as ${to.version} was.`, made, job.version), refused)
 }
 
 export function Differences({ list }: { list: readonly Difference[] }) {

@@ -11,9 +11,9 @@ import { Filter, Filters, readFilters } from '../../parts/list/filters'
 import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
-import { begin, Deed, Progress } from '../common/bulk'
+import { begin, Deed, Names, Progress } from '../common/bulk'
 import { usePicks } from '../common/picks'
-import { chosen, columns, FIELDS, shownColumns, toggleColumn } from './columns'
+import { chosen, FIELDS } from './columns'
 import { Views } from './views'
 
 const filters: Filter[] = [
@@ -21,7 +21,7 @@ const filters: Filter[] = [
     { name: 'status', label: 'Status', words: ['active', 'paused', 'completed', 'failed', 'cancelled'], many: true },
     {
         name: 'phase', label: 'Phase', many: true,
-        words: ['running', 'retrying', 'waiting', 'blocked', 'scheduled', 'active', 'paused'],
+        words: ['running', 'retrying', 'waiting', 'blocked', 'scheduled'],
     },
     { name: 'queue', label: 'Queue', many: true },
     { name: 'tag', label: 'Tag', placeholder: 'key:value', many: true },
@@ -59,16 +59,19 @@ function asked(): Query {
 
 export default function Jobs() {
     const { sort, ...wanted } = asked()
-    const list = usePages<JobSummary>('/jobs', 'jobs', { ...wanted, sort, fields: FIELDS, limit: 100, count: true },
-        { every: EVERY_MS })
+    // That order leaves out jobs without a run ahead, which would be counted.
+    const counted = String(sort) === 'next_run_at' ? undefined : true
+    const list = usePages<JobSummary>('/jobs', 'jobs',
+        { ...wanted, sort, fields: FIELDS, limit: 100, count: counted }, { every: EVERY_MS })
     const picks = usePicks(JSON.stringify(wanted))
-    const [running, run] = useState<{ operation: Operation, deed: Deed } | null>(null)
+    const [running, run] = useState<{ operation: Operation, deed: Deed, names: Names } | null>(null)
 
     const act = async (deed: Deed) => {
+        const names = new Map(list.rows.map(job => [job.job_id, job.name]))
         const operation = await begin('/jobs/actions', 'job', deed,
-            picks.all ? { filter: wanted } : { ids: [...picks.ids] })
+            picks.all ? { filter: wanted } : { ids: [...picks.ids] }, names)
         if (operation) {
-            run({ operation, deed })
+            run({ operation, deed, names })
             picks.clear()
         }
     }
@@ -85,10 +88,7 @@ export default function Jobs() {
                 <span class="row">
                     {may('POST', '/jobs') && <a class="button" href="/jobs/new">New job</a>}
                     <Views />
-                    <Menu label="Columns" end items={columns.slice(1).map(column => ({
-                        name: column.name, chosen: chosen.value.includes(column.key),
-                        run: () => toggleColumn(column.key),
-                    }))} />
+                    <Menu label="Columns" end items={chosen.items()} />
                 </span>
             </div>
             <Filters filters={filters} />
@@ -105,7 +105,7 @@ export default function Jobs() {
                 onClose={() => { run(null); list.reload() }} />}
             <OldData problem={list.problem} at={list.at} retry={list.reload} />
             {list.rows.length > 0
-                ? <Table label="Jobs" columns={shownColumns()} rows={list.rows} id={job => job.job_id}
+                ? <Table label="Jobs" columns={chosen.shown()} rows={list.rows} id={job => job.job_id}
                     open={job => go(`/jobs/${job.job_id}`)} picks={picks} hasMore={list.hasMore}
                     loading={list.loading} more={list.more}
                     isOld={list.isPrevious || list.problem !== null} />

@@ -14,6 +14,7 @@ import { Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { begin, Deed, Progress, Targets } from '../common/bulk'
+import { classes } from '../common/classes'
 import { useEach } from '../common/each'
 import { usePicks } from '../common/picks'
 import { columns } from './columns'
@@ -22,8 +23,6 @@ import { sentence } from './sentence'
 
 type Letter = DeadLetterList['dead_letters'][number]
 
-const classes = ['timeout', 'out_of_memory', 'permission_error', 'network_error', 'not_found', 'disk_error', 'killed',
-    'crashed', 'lost_worker', 'user_error', 'unknown']
 const filters: Filter[] = [
     { name: 'name', label: 'Name', first: true, placeholder: 'Name of the job' },
     { name: 'queue', label: 'Queue' },
@@ -73,13 +72,16 @@ export default function DeadLetters() {
     }
     const deeds = [retry, discard].filter(deed => may('POST', `/dead-letters/${deed.verb.toLowerCase()}`))
     const isFiltered = Object.keys(wanted).length > 0
-    const said = list.total === null ? '' : `${list.totalIsEstimate ? 'about ' : ''}${number(list.total)}`
     const shown = groups.data?.fingerprints.filter(group => !fingerprint || group.fingerprint === fingerprint) ?? []
+    const said = list.total === null ? '' : !list.totalIsEstimate ? number(list.total)
+        : fingerprint && groups.data?.complete && shown.length > 0 ? number(shown[0].count)
+            : `about ${number(list.total)}`
     const isEmpty = list.at !== null && list.rows.length === 0
     return (
         <div class="stack">
             <h1 tabIndex={-1}>Dead letters <span class="soft number">{said}</span></h1>
-            {groups.data && !isEmpty && <p>{sentence(groups.data)}</p>}
+            {groups.data && !isEmpty && shown.length > 0 && <p>
+                {sentence({ ...groups.data, fingerprints: shown })}</p>}
             <Filters filters={filters} />
             {!isEmpty && list.at !== null && <div class="row" role="region" aria-label="Actions">
                 <strong>{picks.ids.size > 0 ? `${count(picks.ids.size, 'dead letter')} picked`
@@ -112,7 +114,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
         Names and queues are matched as a whole.
     </Empty>
         : <Empty title="There are no dead letters."
-            command="belfry submit --name broken -- sh -c 'echo no such host >&2; exit 1'">
+            command="belfry submit --name broken --retries 0 -- sh -c 'echo no such host >&2; exit 1'">
             What fails for good comes here, counted by what it has in common, until somebody runs it again or discards
             it. This command makes one.
         </Empty>

@@ -8,10 +8,10 @@ import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Duration, Time } from '../../parts/show/time'
-import type { PageProps } from '../../shell/routes'
+import type { PageProps } from '../../base/router'
 import { mayStop, stop } from '../operations/stop'
 import { all, placeOf, sentence, targets, title } from '../operations/words'
-import { useTitle } from '../../shell/page'
+import { useTitle } from '../../base/title'
 
 const EVERY_MS = 700
 
@@ -41,8 +41,9 @@ function Body({ operation }: { operation: Doc }) {
                 <dt>About</dt><dd>{targets(operation)}</dd>
                 <dt>By</dt><dd>{operation.actor}</dd>
                 <dt>Begun</dt><dd><Time at={operation.created_at} exactly /></dd>
-                {operation.finished_at && <><dt>Ended</dt><dd><Time at={operation.finished_at} exactly />, after <Duration
-                    ms={Date.parse(operation.finished_at) - Date.parse(operation.created_at)} /></dd></>}
+                {operation.finished_at && <>
+                    <dt>Ended</dt><dd><Time at={operation.finished_at} exactly />, after <Duration
+                        ms={Date.parse(operation.finished_at) - Date.parse(operation.created_at)} /></dd></>}
                 <dt>Id</dt><dd><Id id={operation.operation_id} /></dd>
             </dl>
             <Refusals operation={operation} />

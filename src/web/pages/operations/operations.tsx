@@ -6,7 +6,6 @@ import { go } from '../../base/router'
 import { Filter, Filters, readFilters } from '../../parts/list/filters'
 import { Column, Table } from '../../parts/list/table'
 import { Empty } from '../../parts/show/empty'
-import { Id } from '../../parts/show/id'
 import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
@@ -22,29 +21,30 @@ const filters: Filter[] = [
 
 const columns: Column<Operation>[] = [
     {
-        key: 'what', name: 'Operation', width: '190px', card: 'title',
+        key: 'what', name: 'Operation', width: '170px', card: 'title',
         cell: one => <a href={`/operations/${one.operation_id}`} tabIndex={-1}>{title(one)}</a>,
     },
     { key: 'status', name: 'State', width: '110px', card: 'state', cell: one => <Status state={one.status} /> },
     {
-        key: 'done', name: 'Done', width: '160px', card: 'note',
+        key: 'done', name: 'Done', width: '150px', card: 'note',
         cell: one => <span class="number">{number(one.done)}{all(one) !== null && ` of ${number(all(one)!)}`}</span>,
     },
     {
-        key: 'refused', name: 'Refused', width: '90px', align: 'end',
+        key: 'refused', name: 'Refused', width: '84px', align: 'end',
         cell: one => one.refused > 0 ? <span class="hue-bad" title={one.last_refusal ?? undefined}>
             {number(one.refused)}</span> : '0',
     },
     { key: 'targets', name: 'What it is about', cell: one => <span title={targets(one)}>{targets(one)}</span> },
-    { key: 'actor', name: 'By', width: '16%', cell: one => one.actor },
-    { key: 'at', name: 'Begun', width: '150px', card: 'time', cell: one => <Time at={one.created_at} /> },
-    { key: 'id', name: 'Id', width: '120px', cell: one => <Id id={one.operation_id} /> },
-    {
-        key: 'stop', name: '', width: '80px',
-        cell: one => mayStop(one) && <button class="button plain" type="button" tabIndex={-1}
-            onClick={() => void stop(one)}>Stop …</button>,
-    },
+    { key: 'actor', name: 'By', width: '14%', cell: one => one.actor },
+    { key: 'at', name: 'Begun', width: '130px', card: 'time', cell: one => <Time at={one.created_at} /> },
 ]
+
+/** Only while there is one to be stopped. */
+const stopColumn: Column<Operation> = {
+    key: 'stop', name: 'Stop', width: '84px',
+    cell: one => mayStop(one) && <button class="button plain" type="button" tabIndex={-1}
+        onClick={() => void stop(one)}>Stop …</button>,
+}
 
 function sentence(operations: readonly Operation[]): string {
     const running = operations.filter(one => one.status === 'running')
@@ -67,10 +67,12 @@ export default function Operations() {
             {operations.length > 0 && <p class="lead">{sentence(operations)}</p>}
             <OldData problem={problem} at={at} retry={reload} />
             {operations.length > 0 && <Filters filters={filters} />}
-            {rows.length > 0 && <Table label="Operations" columns={columns} rows={rows} id={one => one.operation_id}
+            {rows.length > 0 && <Table label="Operations" rows={rows}
+                columns={rows.some(mayStop) ? [...columns, stopColumn] : columns} id={one => one.operation_id}
                 open={one => go(`/operations/${one.operation_id}`)} isOld={problem !== null} />}
             {data && rows.length === 0 && (operations.length > 0 ? <Empty title="No operation fits these filters." />
-                : <Empty title="Nothing has been done with many at once yet." command="belfry pause --tag env=test">
+                : <Empty title="Nothing has been done with many at once yet."
+                    command="belfry pause --filter tag=env:test">
                     Pick jobs, executions or dead letters in their lists, or name a filter to a command: what is begun
                     so is listed here, with its progress and with what was refused.
                 </Empty>)}

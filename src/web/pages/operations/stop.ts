@@ -1,12 +1,12 @@
 // Stopping an operation where it is.
 import type { Operation } from 'openapi'
 import { api } from '../../api/client'
-import { problemOf } from '../../api/problem'
 import { reloadAll } from '../../api/resource'
 import { may } from '../../api/session'
 import { count } from '../../base/format'
 import { confirm } from '../../parts/ask/confirm'
 import { toast } from '../../parts/ask/toast'
+import { refused } from '../common/act'
 import { all, doneWord } from './words'
 
 export const mayStop = (operation: Operation) =>
@@ -17,7 +17,8 @@ export async function stop(operation: Operation): Promise<void> {
     const left = many === null ? 'the rest' : count(Math.max(0, many - operation.done - operation.refused), 'thing')
     const yes = await confirm({
         title: 'Stop this operation?', action: 'Stop it', danger: true, otherwise: 'Let it go on',
-        text: `What is ${doneWord(operation)} stays so; ${left} will be left as ${many === null ? 'it is' : 'they are'}.`,
+        text: `What is ${doneWord(operation)} stays so; `
+            + `${left} will be left as ${many === null ? 'it is' : 'they are'}.`,
     })
     if (!yes)
         return
@@ -25,8 +26,7 @@ export async function stop(operation: Operation): Promise<void> {
         await api.post<Operation>(`/operations/${operation.operation_id}/cancel`)
         toast('It was stopped. Servers that have not heard of it yet go on for a moment.')
     } catch (why) {
-        const { detail, requestId } = problemOf(why)
-        toast(`${detail}${requestId ? ` (request ${requestId})` : ''}`, { kind: 'bad' })
+        refused(why)
     }
     reloadAll('/operations')
 }

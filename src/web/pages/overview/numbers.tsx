@@ -3,6 +3,7 @@ import './numbers.css'
 import type { TickEvent } from 'openapi'
 import { compact, number } from '../../base/format'
 import { Status } from '../../parts/show/status'
+import type { Failures } from '../common/failures'
 
 function Figure({ name, value, href, state, more }: {
     name: string, value: number, href: string, state?: string, more?: string,
@@ -16,7 +17,7 @@ function Figure({ name, value, href, state, more }: {
     )
 }
 
-export function Numbers({ tick, failed, usual }: { tick: TickEvent, failed: number | null, usual: number | null }) {
+export function Numbers({ tick, failed }: { tick: TickEvent, failed: Failures }) {
     const { executions, jobs, workers } = tick
     return (
         <div class="figures">
@@ -25,8 +26,8 @@ export function Numbers({ tick, failed, usual }: { tick: TickEvent, failed: numb
             <Figure name="waiting" value={executions.queued + executions.blocked} state="waiting"
                 href="/executions?status=queued&status=blocked" />
             <Figure name="retrying" value={executions.retrying} state="retrying" href="/executions?status=retrying" />
-            <Figure name="failed, last hour" value={failed ?? 0} state="failed" href="/executions?status=failed"
-                more={usual === null ? undefined : `usually ${number(usual)}`} />
+            <Figure name="failed" value={failed.count ?? 0} state="failed" href={failed.href}
+                more={failed.when + (failed.usualPerHour === null ? '' : `, usually ${number(failed.usualPerHour)}`)} />
             <Figure name="dead letters" value={tick.dead_letters} state="failed" href="/dead-letters" />
             <Figure name="active jobs" value={jobs.active} href="/jobs?status=active"
                 more={jobs.paused > 0 ? `${number(jobs.paused)} paused` : undefined} />

@@ -9,8 +9,8 @@ import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Strip } from '../../parts/show/strip'
 import { Time } from '../../parts/show/time'
-
-const WAITING = '/executions?status=scheduled&status=blocked&status=queued&status=retrying'
+import { OPEN_ALERTS } from '../common/alerts'
+import { behind } from './sentence'
 
 export function Waits({ blockers }: { blockers: Blockers | null }) {
     const rows = Object.entries(blockers?.blockers ?? {}).sort((a, b) => b[1] - a[1])
@@ -20,9 +20,9 @@ export function Waits({ blockers }: { blockers: Blockers | null }) {
             {blockers && rows.length === 0 && <p class="soft">Nothing waits.</p>}
             <ul class="list">
                 {rows.map(([kind, n]) => <li key={kind}>
-                    <a class="row spread" href={WAITING}>
+                    <a class="row spread" href={behind(kind)}>
                         <span>{waitsFor(kind)}</span>
-                        <strong class="number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
+                        <strong class="overview-number number">{blockers?.sampled ? 'about ' : ''}{number(n)}</strong>
                     </a>
                 </li>)}
             </ul>
@@ -41,35 +41,43 @@ export function NextHours() {
         const kept = step.skipped + step.held
         return {
             key: step.at, value: step.fires, beside: kept, href: '/jobs?sort=next_run_at', label: i % 6 === 0
-                ? exact(ms, zone, { day: false, seconds: false, label: i === 0 }) : undefined,
+                ? exact(ms, zone, { day: false, seconds: false, label: false }) : undefined,
             title: `${exact(ms, zone, { seconds: false })}: ${count(step.fires, 'run')}` +
                 (kept > 0 ? `, ${number(kept)} skipped or held` : ''),
         }
     })
     const runs = cells.reduce((sum, cell) => sum + cell.value, 0)
-    const said = data && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
+    const said = data && runs > 0 && `${count(runs, 'run')} of ${count(data.jobs, 'scheduled job')} by ${
         exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`
     return (
         <section class="panel">
             <h2>The next hours <span class="soft">{said}</span></h2>
             <OldData problem={problem} at={at} retry={reload} />
-            {data && runs === 0 ? <p class="soft">Nothing is scheduled.</p>
+            {data && runs === 0 ? <p class="soft">
+                No job has a schedule; <code>--cron '0 3 * * *'</code> or <code>--every 15m</code> gives it one.</p>
                 : <Strip cells={cells} label="Scheduled runs by half hours" />}
         </section>
     )
 }
 
+/** The commands that its text ends with are for terminals: here one clicks. */
+const withoutAdvice = (text: string) => text.replace(/[.;] [^.;]*\bbelfry .*$/s, '.')
+
 export function Alerts() {
-    const { data, problem, at, reload } = useResource<{ alerts: Alert[] }>('/alerts', { limit: 5 }, { every: 10_000 })
+    const { data, problem, at, reload } = useResource<{ alerts: Alert[] }>('/alerts', { ...OPEN_ALERTS, limit: 5 },
+        { every: 10_000 })
     return (
         <section class="panel">
-            <h2><a href="/alerts">Alerts</a></h2>
+            <h2><a href="/alerts">Open alerts</a></h2>
             <OldData problem={problem} at={at} retry={reload} />
-            {data?.alerts.length === 0 && <p class="soft">None are kept.</p>}
+            {data?.alerts.length === 0 && <p class="soft">None: nothing waits for somebody to look after it.</p>}
             <ul class="list">
-                {data?.alerts.map(alert => <li key={alert.alert_id} class="row spread">
-                    <span><Status state={alert.level} /> {alert.text}</span>
-                    <span class="soft small"><Time at={alert.at} /></span>
+                {data?.alerts.map(alert => <li key={alert.alert_id}>
+                    <a class="row spread" href={`/alerts?alert=${alert.alert_id}`}>
+                        <Status state={alert.level} /><span class="soft small"><Time at={alert.at} /></span></a>
+                    <a class="overview-alert" title={alert.text} href={alert.execution_id
+                        ? `/executions/${alert.execution_id}` : `/alerts?alert=${alert.alert_id}`}>
+                        {withoutAdvice(alert.text)}</a>
                 </li>)}
             </ul>
         </section>
@@ -81,7 +89,7 @@ export function Machines({ tick }: { tick: TickEvent | null }) {
     const store = tick?.store
     return (
         <section class="panel">
-            <h2>Servers and store</h2>
+            <h2><a href="/cluster">Servers and store</a></h2>
             <OldData problem={problem} at={at} retry={reload} />
             <ul class="list">
                 {data?.nodes.map(node => <li key={node.name} class="row spread">
@@ -94,9 +102,9 @@ export function Machines({ tick }: { tick: TickEvent | null }) {
                         {number(tick.workers.busy)} of {number(tick.workers.slots)} slots busy</span>
                 </li>}
                 {store && <li class="row spread">
-                    <span>{count(store.commits, 'transaction')} since {duration(tick.uptime_ms)}</span>
+                    <span>{count(store.commits, 'transaction')} in {duration(tick.uptime_ms)}</span>
                     <span class="soft small">{store.syncs > 0
-                        ? `${duration(store.sync_ms / store.syncs)} each wait for the disk` : ''}</span>
+                        ? `${duration(store.sync_ms / store.syncs)} for each write to disk` : ''}</span>
                 </li>}
                 {!!tick?.quarantined && <li><Status state="failed" word={`${count(tick.quarantined, 'execution')
                     } quarantined: the server's log names them`} /></li>}

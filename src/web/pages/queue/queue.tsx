@@ -12,8 +12,8 @@ import { Menu } from '../../parts/ask/menu'
 import { OldData } from '../../parts/show/problem'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
-import type { PageProps } from '../../shell/routes'
-import { useTitle } from '../../shell/page'
+import type { PageProps } from '../../base/router'
+import { useTitle } from '../../base/title'
 import { act } from '../common/act'
 import { AgeChart, DepthChart, EndsChart, LagChart } from '../common/queuecharts'
 import { pauseQueue, resumeQueue } from '../common/queuedeeds'
@@ -72,7 +72,7 @@ function sentenceOf({ queued, running, concurrency, depth }: QueueDoc): string {
     const wait = queued === 0 ? 'Nothing is ready that does not run'
         : `${count(queued, 'execution')} ${queued === 1 ? 'is' : 'are'} ready and ${queued === 1 ? 'waits' : 'wait'}`
     const later = depth > queued ? `, ${count(depth - queued, 'other')} ${
-        depth - queued === 1 ? 'waits' : 'wait'} for their time or for others` : ''
+        depth - queued === 1 ? 'waits for its' : 'wait for their'} time or for others` : ''
     const most = concurrency === null ? '' : ` of at most ${concurrency}`
     return `${wait}${later}; ${running}${most} ${running === 1 ? 'runs' : 'run'}.`
 }

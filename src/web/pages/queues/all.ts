@@ -5,6 +5,7 @@ import type { ExecutionCounts, Queue, QueueList } from 'openapi'
 import { api } from '../../api/client'
 import { Problem, problemOf } from '../../api/problem'
 import { me } from '../../api/session'
+import { isSeen } from '../../base/seen'
 import { onReset, tick } from '../../live/live'
 
 const PAGE = 1000
@@ -60,7 +61,7 @@ export function useQueues(): Queues {
             if (!abort.signal.aborted)
                 timer = setTimeout(next, (held?.queues.length ?? 0) > PAGE ? MANY_MS : FEW_MS)
         }
-        const next = () => document.visibilityState === 'visible' ? void read() : timer = setTimeout(next, FEW_MS)
+        const next = () => isSeen() ? void read() : timer = setTimeout(next, FEW_MS)
         void read()
         const end = onReset(() => reload(n => n + 1))
         return () => {

@@ -4,6 +4,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Series } from 'openapi'
 import { api } from '../../api/client'
 import { number } from '../../base/format'
+import { isSeen } from '../../base/seen'
+import { few } from '../../base/few'
 
 const AT_ONCE = 2
 const GOOD_MS = 60_000
@@ -13,17 +15,7 @@ const HEIGHT = 20
 
 interface Known { values: (number | null)[], at: number }
 const known = new Map<string, Known>()
-const line: (() => Promise<void>)[] = []
-let asking = 0
-
-async function pump(): Promise<void> {
-    if (asking >= AT_ONCE)
-        return
-    asking++
-    for (let next = line.pop(); next; next = line.pop())
-        await next()
-    asking--
-}
+const asking = few(AT_ONCE)
 
 async function read(queue: string): Promise<void> {
     if (Date.now() - (known.get(queue)?.at ?? 0) < GOOD_MS)
@@ -65,16 +57,12 @@ export function Spark({ queue }: { queue: string }) {
             if (!left)
                 set(known.get(queue)?.values)
         }
-        const wait = () => {
-            if (document.visibilityState === 'visible') {
-                line.push(ask)
-                void pump()
-            }
-        }
+        const wait = () => isSeen() && asking.ask(ask)
         wait()
         const timer = setInterval(wait, GOOD_MS)
         return () => {
             left = true
+            asking.drop(ask)
             clearInterval(timer)
         }
     }, [queue])

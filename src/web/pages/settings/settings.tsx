@@ -68,8 +68,8 @@ export default function Settings() {
             <dl class={`settings${isPrevious || problem ? ' is-old' : ''}`}>
                 {rows.map(setting => <Entry key={setting.name} setting={setting} />)}
             </dl>
-            <p class="soft">They are set by <code>--set NAME=VALUE</code>, by <code>BELFRY_NAME</code> in the environment,
-                or in the file of <code>--config</code>, and count from the next start of the server.</p>
+            <p class="soft">They are set by <code>--set NAME=VALUE</code>, by <code>BELFRY_NAME</code> in the
+                environment, or in the file of <code>--config</code>, and count from the next start of the server.</p>
         </div>
     )
 }

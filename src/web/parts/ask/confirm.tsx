@@ -3,6 +3,8 @@
 //     if (await confirm({ title: 'Cancel 214 jobs?', text: '…', action: 'Cancel 214 jobs', danger: true }))
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { address } from '../../base/router'
 import { Dialog } from './dialog'
 
 export interface Question {
@@ -30,8 +32,11 @@ export function confirm(question: Question): Promise<boolean> {
     })
 }
 
+/** A question is about the page that asked it: another page, or nobody's being signed in, takes it away. */
 export function ConfirmHost() {
     const question = asked.value
+    const { path } = address.value
+    useEffect(() => () => asked.peek()?.answer(false), [path])
     if (!question)
         return null
     return (

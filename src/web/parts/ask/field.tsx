@@ -16,10 +16,14 @@ interface FieldProps {
     /** Offered while one types; others may be typed, too. */
     known?: readonly string[]
     mono?: boolean
+    /** Of an area: at least; it grows with what is in it. */
+    rows?: number
     required?: boolean
     autofocus?: boolean
     autocomplete?: string
 }
+
+const ROWS_MAX = 16
 
 export function Field(props: FieldProps) {
     const { name, hint, error, value, onInput, kind = 'text', choices, known, mono } = props
@@ -35,7 +39,8 @@ export function Field(props: FieldProps) {
             {choices ? <select {...shared}>
                 {choices.map(choice => <option key={choice.value} value={choice.value}>{choice.name}</option>)}
             </select>
-                : kind === 'area' ? <textarea rows={6} spellcheck={false} {...shared} />
+                : kind === 'area' ? <textarea spellcheck={false} {...shared}
+                    rows={Math.max(props.rows ?? 6, Math.min(ROWS_MAX, value.split('\n').length))} />
                     : <input type={kind} spellcheck={false} autoFocus={props.autofocus}
                         list={known && `${id}-known`} autocomplete={props.autocomplete ?? 'off'} {...shared} />}
             {known && <datalist id={`${id}-known`}>{known.map(one => <option key={one} value={one} />)}</datalist>}

@@ -1,6 +1,6 @@
 // Filters as chips, kept in the address: what is told there is what is shown. A page says which there are.
 import './filters.css'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { query, setQuery } from '../../base/router'
 import { Menu } from '../ask/menu'
 
@@ -31,7 +31,7 @@ export function readFilters(filters: readonly Filter[]): Record<string, string[]
 function Typed({ filter, onDone }: { filter: Filter, onDone?: () => void }) {
     const told = query.value.get(filter.name) ?? ''
     const [text, setText] = useState(told)
-    useEffect(() => setText(told), [told])
+    useLayoutEffect(() => setText(told), [told]) // at once: one may be typing already
     useEffect(() => {
         const timer = setTimeout(() => text !== told && setQuery({ [filter.name]: text }, { replace: true }), 250)
         return () => clearTimeout(timer)

@@ -1,10 +1,12 @@
 // A list of things: rows drawn as far as they are seen, pages fetched as one comes near their end, rows picked
-// by hand. On a phone each row is a card of two lines. Arrows move between rows, Enter opens, space picks.
+// by hand. On a phone each row is a card of two lines. Arrows move between rows, Enter opens, space picks; Tab comes
+// to the row that had the focus last, or to the first that is seen.
 import './table.css'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { isPhone } from '../../base/choices'
 import { count as counted } from '../../base/format'
+import { useEntry } from './entry'
 import { useWindow } from './window'
 
 export interface Column<T> {
@@ -39,12 +41,14 @@ const ROW = 32
 const CARD = 58
 const AHEAD_ROWS = 20 // so near the end the next page is fetched
 
-function Row<T>({ row, at, props, card }: { row: T, at: number, props: TableProps<T>, card: boolean }) {
+function Row<T>({ row, at, props, card, isEntry }: {
+    row: T, at: number, props: TableProps<T>, card: boolean, isEntry: boolean,
+}) {
     const { columns, picks, open } = props
     const id = props.id(row)
     const picked = picks?.ids.has(id) ?? false
     return (
-        <tr class={picked ? 'is-picked' : ''} tabIndex={at === 0 ? 0 : -1} data-at={at} aria-rowindex={at + 2}
+        <tr class={picked ? 'is-picked' : ''} tabIndex={isEntry ? 0 : -1} data-at={at} aria-rowindex={at + 2}
             aria-selected={picks ? picked : undefined}
             onClick={event => {
                 if (open && !(event.target as Element).closest('a, button, input, label'))
@@ -62,12 +66,28 @@ function Row<T>({ row, at, props, card }: { row: T, at: number, props: TableProp
     )
 }
 
+interface Drawn<T> { props: TableProps<T>, card: boolean, rows: Map<number, { isEntry: boolean, node: VNode }> }
+
 export function Table<T>(props: TableProps<T>) {
     const { label, columns, rows, picks, hasMore, loading, more, open } = props
     const card = isPhone.value
     const height = card ? CARD : ROW
     const body = useRef<HTMLTableSectionElement>(null)
     const { from, to } = useWindow(body, rows.length, height)
+    const { entry, ...focus } = useEntry(body, from, to)
+    const drawn = useRef<Drawn<T> | null>(null)
+    const before = drawn.current?.props === props && drawn.current.card === card ? drawn.current.rows : null
+    drawn.current = { props, card, rows: new Map() }
+    /** What only scrolling has drawn anew is as it was. */
+    const rowAt = (row: T, at: number) => {
+        const isEntry = at === entry
+        const known = before?.get(at)
+        const one = known?.isEntry === isEntry ? known : {
+            isEntry, node: <Row key={props.id(row)} row={row} at={at} props={props} card={card} isEntry={isEntry} />,
+        }
+        drawn.current!.rows.set(at, one)
+        return one.node
+    }
     const spans = columns.length + (picks ? 1 : 0)
 
     useEffect(() => {
@@ -95,22 +115,21 @@ export function Table<T>(props: TableProps<T>) {
     const all = rows.length > 0 && rows.every(row => picks?.ids.has(props.id(row)))
     return (
         <div class={`table-box${props.isOld ? ' is-old' : ''}`}>
-            <table class={card ? 'table cards' : 'table'} aria-label={label} onKeyDown={onKeyDown}
+            <table class={card ? 'table cards' : 'table'} aria-label={label} onKeyDown={onKeyDown} {...focus}
                 aria-rowcount={hasMore ? -1 : rows.length + 1} aria-busy={loading}>
-                <thead class={card ? 'hidden-text' : ''}>
+                <thead class={card && !picks ? 'hidden-text' : ''}>
                     <tr>
-                        {picks && <th class="table-pick" scope="col">
+                        {picks && <th class="table-pick" scope="col"><label>
                             <input type="checkbox" checked={all} aria-label="Pick all that are shown"
                                 onChange={event => picks.toggle(rows.map(props.id), event.currentTarget.checked)} />
-                        </th>}
+                            {card && 'All that are shown'}</label></th>}
                         {columns.map(column => <th key={column.key} scope="col" style={{ width: column.width }}
-                            class={column.align ? 'align-end' : undefined}>{column.name}</th>)}
+                            class={card ? 'hidden-text' : column.align && 'align-end'}>{column.name}</th>)}
                     </tr>
                 </thead>
                 <tbody ref={body}>
                     {from > 0 && <tr aria-hidden="true" style={{ height: from * height }}><td colSpan={spans} /></tr>}
-                    {rows.slice(from, to).map((row, i) =>
-                        <Row key={props.id(row)} row={row} at={from + i} props={props} card={card} />)}
+                    {rows.slice(from, to).map((row, i) => rowAt(row, from + i))}
                     {to < rows.length &&
                         <tr aria-hidden="true" style={{ height: (rows.length - to) * height }}>
                             <td colSpan={spans} />

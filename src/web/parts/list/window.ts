@@ -2,7 +2,7 @@
 import { RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 
-const MARGIN_ROWS = 12 // drawn beyond each edge, so that scrolling shows no gaps
+export const MARGIN_ROWS = 12 // drawn beyond each edge, so that scrolling shows no gaps
 
 export interface Window { from: number, to: number }
 

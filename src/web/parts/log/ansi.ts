@@ -9,6 +9,7 @@ export interface Span { text: string, style: Style }
 
 /** Sequences that can be drawn at once; behind them the rest of a line is plain. */
 const SPANS_MAX = 100
+const ERASED_MAX = 100 // how often a line may be erased: each time costs its length
 
 /* A CSI sequence (its parameters and its last letter), a string (OSC and its like) that is closed, any other escape,
    or a control character. No two alternatives share long beginnings: the time is linear. */
@@ -23,6 +24,7 @@ class Line {
     private readonly spans: Span[] = []
     private cells: Span[] | null = null
     private at = 0
+    private erased = 0
 
     put(text: string, style: Style): void {
         if (this.cells) {
@@ -51,7 +53,7 @@ class Line {
             this.back(false)
             this.at = this.cells!.length
         }
-        if (!this.cells)
+        if (!this.cells || this.erased++ > ERASED_MAX)
             return
         for (let i = 0; kind > 0 && i < Math.min(this.at, this.cells.length); i++)
             this.cells[i] = { text: ' ', style: PLAIN }

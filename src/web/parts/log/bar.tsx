@@ -17,6 +17,7 @@ interface BarProps {
     findBox: RefObject<HTMLInputElement>
     step: (back: boolean) => void
     toError: () => void
+    looking: boolean
     stream: string
     setStream: (stream: string) => void
     live: boolean
@@ -30,7 +31,7 @@ interface BarProps {
 
 function found(search: LogSearch, at: number, total: number): string {
     const many = `${number(search.found.length)}${search.full && search.found.length >= FOUND_MAX ? '+' : ''}`
-    if (search.looked < total && !search.full)
+    if (search.looked < total && !search.full && !search.isThrough)
         return `${many}, ${Math.floor(search.looked / Math.max(total, 1) * 100)} % read`
     return search.found.length === 0 ? 'nowhere' : `${number(at + 1)} of ${many}`
 }
@@ -60,7 +61,8 @@ export function Bar(props: BarProps) {
                         onClick={() => step(false)}>↓</button>
                 </>}
             </span>
-            <button type="button" class="button" title="Key e" onClick={props.toError}>First error</button>
+            <button type="button" class="button" title="Key e" aria-busy={props.looking} onClick={props.toError}>
+                {props.looking ? 'Looking …' : 'First error'}</button>
             <select class="log-choice" aria-label="Stream" value={props.stream}
                 onChange={event => props.setStream(event.currentTarget.value)}>
                 <option value="">all output</option>

@@ -11,12 +11,10 @@ import { recall, remember } from '../../base/keep'
 import { address, go, query, setQuery } from '../../base/router'
 import { pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
-import { toast } from '../ask/toast'
 import { Bar } from './bar'
 import { Rows } from './rows'
 import { useScroller } from './scroller'
-import { LogSearch, looksWrong } from './search'
-import { useLog, useSearch } from './use'
+import { useFirstError, useLog, useSearch } from './use'
 
 function chosenLines(hash: string): [number, number] | null {
     const found = /^#L(\d+)(?:-L(\d+))?$/.exec(hash)
@@ -71,11 +69,11 @@ export function Log({ source, empty, choice }: LogProps) {
         if (live && following && !chosen)
             scroller.toEnd()
     }, [version, live, following])
-    // The lines of the address, once it is known where they are.
+    // The lines of the address, once they have come: what was printed last may be under way still.
     const placed = useRef('')
     useEffect(() => {
         const row = chosen && opened ? store.find(chosen[0]) : null
-        if (row !== null && placed.current !== source.key + address.value.hash) {
+        if (row !== null && (row < total || !live) && placed.current !== source.key + address.value.hash) {
             placed.current = source.key + address.value.hash
             setFollowing(false)
             scroller.show(row)
@@ -94,14 +92,7 @@ export function Log({ source, empty, choice }: LogProps) {
         if (search && search.found.length > 0)
             show(search.found[search.next(back ? current ?? 0 : (current ?? -1) + 1, back)])
     }
-    const toError = async () => {
-        const wrong = new LogSearch(source, looksWrong, () => {}, 1)
-        await wrong.run()
-        if (wrong.found.length > 0)
-            show(wrong.found[0])
-        else
-            toast(wrong.problem ? String(wrong.problem) : 'No line looks like an error.')
-    }
+    const [looking, toError] = useFirstError(source, show)
     const choose = (number: number, further: boolean) => {
         const from = further && chosen ? Math.min(chosen[0], number) : number
         const to = further && chosen ? Math.max(chosen[1], number) : number
@@ -109,7 +100,7 @@ export function Log({ source, empty, choice }: LogProps) {
         go(`${hrefOf(from)}${to > from ? `-L${to}` : ''}`, { replace: true })
     }
     const keys: Record<string, () => void> = {
-        '/': () => findBox.current?.focus(), n: () => step(false), N: () => step(true), e: () => void toError(),
+        '/': () => findBox.current?.focus(), n: () => step(false), N: () => step(true), e: toError,
         f: () => setFollowing(!following), w: () => setWrap(!wrap), t: () => setTimes(!times),
         g: () => { setFollowing(false); scroller.show(0) }, G: () => scroller.toEnd(),
     }
@@ -126,17 +117,17 @@ export function Log({ source, empty, choice }: LogProps) {
     const at = search && current !== null ? Math.max(0, search.found.indexOf(current)) : 0
     const isEmpty = opened !== null && total === 0
     return (
-        <section class="log" onKeyDown={onKeyDown} aria-label="Log">
+        <section class="log" onKeyDown={onKeyDown} aria-label="Log" data-own-keys>
             <Bar {...{ source, choice, search, at, find, setFind, findBox, step, live, following, setFollowing }}
-                {...{ wrap, setWrap, times, setTimes }} total={total} toError={() => void toError()}
+                {...{ wrap, setWrap, times, setTimes }} total={total} toError={toError} looking={looking}
                 stream={query.value.get('stream') ?? ''} setStream={stream => setQuery({ stream })} />
             {store.problem !== null && <p class="old-data" role="status">
                 {store.problem instanceof Error ? store.problem.message : String(store.problem)}</p>}
             {isEmpty && <p class="log-empty soft">{opened === 'deleted'
                 ? 'This output was deleted: it is kept for a while only (setting logs_keep_ms).' : empty}</p>}
             <Rows {...{ box, store, version, scroller, look, hrefOf, choose }} />
-            <p class="log-foot small soft" role="status">
-                {count(total, 'line')}{live && (following ? ', following' : ', growing')}</p>
+            <p class="log-foot small soft">{count(total, 'line')}
+                <span role="status">{live && (following ? ', following' : ', growing')}</span></p>
         </section>
     )
 }

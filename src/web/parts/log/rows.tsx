@@ -34,10 +34,8 @@ export function Rows({ box, store, version, scroller, look, hrefOf, choose }: Ro
     useEffect(() => store.need(from, to), [store, from, to, version])
     useEffect(() => scroller.clear(), [look.wrap, look.times !== null])
     useLayoutEffect(() => {
-        if (!look.wrap)
-            return
-        for (const [at, element] of drawn.current)
-            scroller.measure(at, element)
+        if (look.wrap)
+            scroller.measure(drawn.current)
     })
     const keep = useCallback((at: number) => (element: Element | null) => {
         if (element)

@@ -17,8 +17,8 @@ export interface Scroller {
     top: number
     show: (row: number) => void
     toEnd: () => void
-    /** To be called with each row that is drawn where rows differ in height. */
-    measure: (row: number, element: Element) => void
+    /** To be called with the rows that are drawn where rows differ in height. */
+    measure: (drawn: ReadonlyMap<number, Element>) => void
     clear: () => void
 }
 
@@ -77,11 +77,14 @@ export function useScroller(box: RefObject<HTMLElement>, count: number,
                 go(top - shown() / 3)
         },
         toEnd: () => go(heights.total),
-        measure: (row, element) => {
+        measure: drawn => {
+            // All are asked before anything is moved: each question behind a move is a layout of the page.
+            const found = [...drawn].map(([row, element]) => [row, element.getBoundingClientRect().height])
             const y = (box.current?.scrollTop ?? 0) * scale()
             const anchor = heights.at(y)
             const within = y - heights.top(anchor)
-            if (heights.set(row, element.getBoundingClientRect().height))
+            const news = found.filter(([row, height]) => heights.set(row, height))
+            if (news.length > 0)
                 go(heights.top(anchor) + within)
         },
         clear: () => {

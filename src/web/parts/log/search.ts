@@ -6,6 +6,7 @@ import { plain } from './ansi'
 
 export const FOUND_MAX = 10_000
 const READ_LINES = 5000
+const NEWS_MS = 1000 // a log that grows is looked through so often
 
 /** Whether a line is meant. */
 export type Wanted = (text: string, stream: string) => boolean
@@ -31,9 +32,12 @@ export class LogSearch {
     /** Rows that were looked through. */
     looked = 0
     problem: unknown = null
+    /** All that there was has been looked through; what comes now is news. */
+    isThrough = false
     private from = 1
     private running = false
     private again = false
+    private readAt = -Infinity
     private readonly abort = new AbortController()
 
     constructor(private readonly source: LogSource, private readonly wanted: Wanted,
@@ -41,6 +45,10 @@ export class LogSearch {
 
     close(): void {
         this.abort.abort()
+    }
+
+    get closed(): boolean {
+        return this.abort.signal.aborted
     }
 
     get full(): boolean {
@@ -53,22 +61,27 @@ export class LogSearch {
         if (this.running)
             return
         this.running = true
-        while (this.again && !this.full && !this.abort.signal.aborted) {
+        while (this.again && !this.full && !this.closed) {
+            const wait = this.readAt + NEWS_MS - Date.now()
+            if (wait > 0)
+                await new Promise(resolve => setTimeout(resolve, wait))
             this.again = false
             try {
                 await this.read()
                 this.problem = null
+                this.isThrough = true
             } catch (why) {
                 this.problem = why
             }
+            this.readAt = Date.now()
         }
         this.running = false
-        if (!this.abort.signal.aborted)
+        if (!this.closed)
             this.changed()
     }
 
     private async read(): Promise<void> {
-        for (let more = true; more && !this.full && !this.abort.signal.aborted;) {
+        for (let more = true; more && !this.full && !this.closed;) {
             const { lines, end } = await this.source.read({ from: this.from }, READ_LINES, this.abort.signal)
             await inPieces(lines, line => {
                 const row = this.source.isWhole ? line.n - 1 : this.looked
@@ -76,10 +89,10 @@ export class LogSearch {
                     this.found.push(row)
                 this.looked = row + 1
                 this.from = line.n + 1
-                return !this.full && !this.abort.signal.aborted
+                return !this.full && !this.closed
             })
             more = end.more && lines.length > 0
-            if (!this.abort.signal.aborted)
+            if (!this.closed)
                 this.changed()
         }
     }

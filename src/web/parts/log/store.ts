@@ -2,10 +2,12 @@
 // a log of any length costs the same.
 import type { LogLine, LogSource, LogWindow } from '../../api/logs'
 import { inPieces } from '../../base/pieces'
+import { whenSeen, whileSeen } from '../../base/seen'
 import { Kept, PAGE_ROWS, Row } from './kept'
 import { Windows } from './windows'
 
 const PAUSE_MS = { soon: 30, again: 2000 }
+const UNSEEN_MS = 3000 // so long a hidden tab follows: browsers have six connections for all tabs
 
 /** The server has understood, and refuses: asking again is of no use. */
 const isFinal = (why: unknown) => (why as { isPassing?: boolean }).isPassing === false
@@ -27,7 +29,6 @@ export class LogStore {
 
     constructor(readonly source: LogSource, private readonly changed: () => void) {
         this.windows = new Windows(source)
-        void this.open()
     }
 
     close(): void {
@@ -95,16 +96,17 @@ export class LogStore {
         this.last = Math.max(this.last, line.n)
     }
 
-    /** The end is read first: it tells how many there are. */
-    private async open(): Promise<void> {
+    /** The end is read first: it tells how many there are. Runs until `close`, or until nothing can follow. */
+    async open(): Promise<void> {
         while (!this.closed) {
             try {
                 const found = await this.source.read({ tail: PAGE_ROWS }, PAGE_ROWS, this.abort.signal)
                 await this.begin(found)
-                if (!this.complete)
-                    await this.source.follow(this.last + 1, lines => this.append(lines), this.abort.signal)
                 if (this.complete)
                     return
+                await whileSeen(signal => this.source.follow(this.last + 1, this.append, signal), UNSEEN_MS,
+                    this.abort.signal)
+                await whenSeen(this.abort.signal)
             } catch (why) {
                 this.problem = why
                 if (this.closed)
@@ -133,7 +135,7 @@ export class LogStore {
             this.changed()
     }
 
-    private append(lines: LogLine[]): void {
+    private readonly append = (lines: LogLine[]): void => {
         for (const line of lines) {
             if (line.n <= this.last)
                 continue

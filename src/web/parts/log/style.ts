@@ -20,7 +20,7 @@ export const PLAIN: Style = {
     fg: null, bg: null, bold: false, dim: false, italic: false, under: false, strike: false, turned: false,
 }
 
-export function hueOfRgb(r: number, g: number, b: number): Hue {
+function hueOfRgb(r: number, g: number, b: number): Hue {
     const most = Math.max(r, g, b)
     const least = Math.min(r, g, b)
     if (most - least < 40)

@@ -1,7 +1,8 @@
 // The store of a log and a search in it, for components: made anew for another log, drawn anew when they change.
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { LogSource } from '../../api/logs'
-import { hasText, LogSearch } from './search'
+import { toast } from '../ask/toast'
+import { hasText, LogSearch, looksWrong } from './search'
 import { LogStore } from './store'
 
 /** Changes that come in a burst are drawn once. */
@@ -19,7 +20,10 @@ function useFrames(): [number, () => void] {
 export function useLog(source: LogSource): { store: LogStore, version: number } {
     const [version, changed] = useFrames()
     const store = useMemo(() => new LogStore(source, changed), [source.key])
-    useEffect(() => () => store.close(), [store])
+    useEffect(() => {
+        void store.open()
+        return () => store.close()
+    }, [store])
     return { store, version }
 }
 
@@ -43,4 +47,27 @@ export function useSearch(source: LogSource, total: number, text: string): LogSe
     }, [source.key, text])
     useEffect(() => void search?.run(), [search, total])
     return search
+}
+
+/** Whether the first line that looks like an error is being looked for, and what begins to. */
+export function useFirstError(source: LogSource, show: (row: number) => void): [boolean, () => void] {
+    const [looking, setLooking] = useState(false)
+    const newest = useRef<LogSearch | null>(null)
+    useEffect(() => () => newest.current?.close(), [source.key])
+    const look = async () => {
+        newest.current?.close()
+        const search = newest.current = new LogSearch(source, looksWrong, () => {}, 1)
+        setLooking(true)
+        await search.run()
+        if (newest.current !== search)
+            return
+        setLooking(false)
+        if (search.closed)
+            return
+        if (search.found.length > 0)
+            show(search.found[0])
+        else
+            toast(search.problem ? String(search.problem) : 'No line looks like an error.')
+    }
+    return [looking, () => void look()]
 }

@@ -101,7 +101,7 @@ export function Chart(props: ChartProps) {
     const shown = at !== null && at < times.length ? at : times.length - 1
     const valueOf = (line: Line) => {
         const value = line.values[shown]
-        return value === null || value === undefined ? 'not known' : say(value)
+        return value === null || value === undefined ? '–' : say(value)
     }
     return (
         <figure class="chart">

@@ -4,6 +4,7 @@ import './problem.css'
 import type { Problem } from '../../api/problem'
 import { exact, pickZone } from '../../base/when'
 import { zoneChoice } from '../../base/zone'
+import { byServer } from '../../live/live'
 import { copy } from '../ask/toast'
 
 export function ProblemBox({ problem, retry }: { problem: Problem, retry?: () => void }) {
@@ -35,7 +36,7 @@ export function OldData({ problem, at, retry }: { problem: Problem | null, at: n
         return <ProblemBox problem={problem} retry={retry} />
     return (
         <p class="old-data" role="status">
-            As of {exact(at, pickZone(zoneChoice.value), { day: false })}: {problem.detail}
+            As of {exact(byServer(at), pickZone(zoneChoice.value), { day: false })}: {problem.detail}
             {problem.requestId && <> (request <code>{problem.requestId}</code>)</>}
             {retry && <button class="button plain small" type="button" onClick={retry}>Try again</button>}
         </p>
