@@ -9,6 +9,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/slot_gaps.h"
 #include "server/turn/rules.h"
+#include "store/sorted.h"
 #include "wire/message/spec_json.h"
 
 #include <stdlib.h>
@@ -19,6 +20,14 @@ enum {
     STEP_RECORDS = 10000, /* … and no more than some hundredths of a processor */
     RECORDS_PAGE = 1000,
     DAY_MS = 24 * 3600 * 1000,
+    MISSED_MAX = 1000, /* schedules; the log has the others, too */
+};
+
+/* A schedule with slots that have no record, as of its newest check. */
+struct missed {
+    uint64_t job_id;
+    uint64_t count;
+    int64_t checked_ms; /* wall clock */
 };
 
 struct slot_watch {
@@ -28,10 +37,10 @@ struct slot_watch {
     struct request request;
     struct arena arena; /* of one step */
     /* The query thread's, whichever it is. */
-    uint64_t before;     /* an execution: go on behind it; 0: with the newest */
-    size_t records;      /* read in this step */
-    uint64_t found;      /* slots, in this round … */
-    uint64_t found_last; /* … and in the one before */
+    struct sort_place after; /* go on behind it; zeroed: from the beginning */
+    size_t records;          /* read in this step */
+    struct missed missed[MISSED_MAX];
+    size_t missed_len;
 };
 
 /* ---- one schedule */
@@ -84,41 +93,73 @@ static void tell(const struct job_rec *job, const struct slot_gap *gap)
               "count", LOG_NUMBER(gap->count), NULL);
 }
 
+static struct missed *find_missed(struct slot_watch *w, uint64_t job_id)
+{
+    for (size_t i = 0; i < w->missed_len; i++) {
+        if (w->missed[i].job_id == job_id)
+            return &w->missed[i];
+    }
+    return NULL;
+}
+
+/* What is found again is not told again. */
+static void note(struct slot_watch *w, const struct job_rec *job, const struct slot_gap *gap)
+{
+    struct missed *missed = find_missed(w, job->id);
+    if (missed == NULL && gap->count == 0)
+        return;
+    if (missed == NULL || gap->count > missed->count)
+        tell(job, gap);
+    if (missed == NULL && w->missed_len < MISSED_MAX)
+        missed = &w->missed[w->missed_len++];
+    if (missed != NULL)
+        *missed = (struct missed){job->id, gap->count, clock_wall_ms()};
+}
+
+/* Jobs that are over are not looked at again, and those that others own are theirs to tell. */
+static uint64_t count_missed(struct slot_watch *w)
+{
+    const struct membership *m = w->server->membership;
+    uint64_t count = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->missed_len; i++) {
+        struct missed missed = w->missed[i];
+        if (missed.count == 0 || clock_wall_ms() - missed.checked_ms > DAY_MS ||
+            (m != NULL && !membership_owns(m, missed.job_id)))
+            continue;
+        w->missed[kept++] = missed;
+        count += missed.count;
+    }
+    w->missed_len = kept;
+    return count;
+}
+
 /* A record may be on its way from one table to another while it is looked for, so a second look
  * has to find the same. */
 static enum rc check_schedule(struct slot_watch *w, struct reader *reader,
                               const struct job_rec *job, const struct schedule *schedule)
 {
     struct slot_gap first;
-    struct slot_gap second;
+    struct slot_gap second = {0};
     TRY(find_gap(w, reader, job, schedule, &first));
-    if (first.count == 0)
-        return RC_OK;
-    TRY(find_gap(w, reader, job, schedule, &second));
-    if (second.count == 0 || second.first_ms != first.first_ms)
-        return RC_OK;
-    if (w->found_last == 0) /* else it was told in the round before, most likely */
-        tell(job, &second);
-    w->found += second.count;
+    if (first.count > 0)
+        TRY(find_gap(w, reader, job, schedule, &second));
+    note(w, job, &second);
     return RC_OK;
 }
 
 /* A definition that cannot be read has no slots. */
-static enum rc check_job(struct slot_watch *w, struct reader *reader, uint64_t job_id)
+static enum rc check_job(struct slot_watch *w, struct reader *reader, const struct job_rec *job)
 {
     struct request *r = &w->request;
-    struct job_rec job;
     struct spec spec;
     struct rules rules;
-    enum rc rc = reader->ops->job(reader, job_id, &w->arena, &job, &r->err);
-    if (rc != RC_OK)
-        return rc == RC_NOT_FOUND ? RC_OK : rc;
-    if (job.state != JOB_ACTIVE || spec_read(job.spec, &w->arena, &spec, &r->err) != RC_OK ||
+    if (job->state != JOB_ACTIVE || spec_read(job->spec, &w->arena, &spec, &r->err) != RC_OK ||
         rules_make(w->server->zones, &spec, &w->arena, &rules, &r->err) != RC_OK ||
         rules.schedule == NULL)
         return RC_OK;
     metrics_checked(w->server->metrics, 1);
-    return check_schedule(w, reader, &job, rules.schedule);
+    return check_schedule(w, reader, job, rules.schedule);
 }
 
 /* ---- some of them */
@@ -126,35 +167,29 @@ static enum rc check_job(struct slot_watch *w, struct reader *reader, uint64_t j
 static bool is_ours(const struct slot_watch *w, const struct exec_rec *x)
 {
     const struct membership *m = w->server->membership;
-    return x->origin == ORIGIN_SLOT && x->retry_of == 0 && (m == NULL || membership_owns(m, x->id));
+    return x->origin == ORIGIN_SLOT && x->retry_of == 0 && x->state == EXEC_SCHEDULED &&
+           (m == NULL || membership_owns(m, x->id));
 }
 
-static void end_round(struct slot_watch *w)
-{
-    w->found_last = w->found;
-    w->found = 0;
-    w->before = 0;
-}
-
-/* Each schedule that goes on has one execution ahead. */
+/* Each schedule that goes on has one execution ahead. They are gone through in the order in which
+ * they become due, and then anew; one that has become due meanwhile may come twice. */
 static enum rc check_some(struct slot_watch *w, struct reader *reader)
 {
-    const struct filter ahead = {.states = FILTER_STATE(EXEC_SCHEDULED), .unfinished = true};
-    const struct page page = {.before = w->before, .limit = STEP_SCHEDULES};
-    struct exec_page found;
-    TRY(reader->ops->execs(reader, &ahead, &page, &w->arena, &found, &w->request.err));
+    struct sorted_page page;
+    TRY(reader->ops->sorted(reader, SORT_NEXT_RUN, &w->after, STEP_SCHEDULES, &w->arena, &page,
+                            &w->request.err));
     w->records = 0;
-    for (size_t i = 0; i < found.count; i++) {
+    for (size_t i = 0; i < page.count; i++) {
         if (w->records >= STEP_RECORDS)
             return RC_OK; /* the next step goes on here */
-        w->before = found.execs[i].id;
-        if (is_ours(w, &found.execs[i]))
-            TRY(check_job(w, reader, found.execs[i].job_id));
+        const struct sort_place *place = &page.jobs[i].place;
+        w->after = (struct sort_place){.due_ms = place->due_ms, .id = place->id};
+        if (is_ours(w, &page.jobs[i].exec))
+            TRY(check_job(w, reader, &page.jobs[i].job));
     }
-    if (found.next == 0)
-        end_round(w);
-    else
-        w->before = found.next;
+    w->after = (struct sort_place){0};
+    if (page.more)
+        w->after = (struct sort_place){.due_ms = page.last.due_ms, .id = page.last.id};
     return RC_OK;
 }
 
@@ -163,7 +198,7 @@ static void look(struct request *r, struct reader *reader)
 {
     struct slot_watch *w = CONTAINER_OF(r, struct slot_watch, request);
     (void)check_some(w, reader);
-    metrics_missed_slots(w->server->metrics, w->found > w->found_last ? w->found : w->found_last);
+    metrics_missed_slots(w->server->metrics, count_missed(w));
     arena_reset(&w->arena);
 }
 

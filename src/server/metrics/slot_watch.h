@@ -1,11 +1,12 @@
 /* slot_watch.h - looks for slots of schedules that nothing was decided about.
  *
  * There should be none: the turn that ends a slot puts the next one ahead. So this is a second
- * opinion, from the records alone. A thousand schedules a minute are compared with their records of
- * the last day, a few at a time, by a thread that answers queries; what is found is in the log and
- * in `slots_without_outcome`, until a later round does not find it any more. Schedules that were
- * edited are looked at from the edit on, and all of them from the newest step of the clock on. Each
- * server looks at the jobs that it owns. */
+ * opinion, from the records alone. A thousand schedules a minute are compared with their records
+ * of the last day, a few at a time, by a thread that answers queries; what is found is in the log
+ * and in `slots_without_outcome`, until a later look does not find it any more. Schedules that
+ * were edited are looked at from the edit on, and all of them from the newest step of the clock
+ * on; those with more than some thousand slots a day are passed over. Each server looks at jobs
+ * that it owns. */
 #pragma once
 #include <stdint.h>
 
