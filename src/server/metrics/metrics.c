@@ -19,6 +19,13 @@ struct net_metrics {
     metric_cell routes[]; /* ROUTE_CELLS each, and those of no route last */
 };
 
+/* Once it is decided it stays, so that no counter falls. */
+enum route_place {
+    ROUTE_UNSEEN,
+    ROUTE_SHOWN,      /* it has a row of its own */
+    ROUTE_WITH_OTHERS /* there was no room for one */
+};
+
 struct metrics {
     struct line_budget budget;
     metric_cell server[SERVER_CELLS];
@@ -30,7 +37,7 @@ struct metrics {
     size_t nets;
     size_t routes;
     struct net_metrics **net; /* owned */
-    bool *route_shown;        /* owned; the thread of scrapes': it has a row of its own */
+    uint8_t *route_places;    /* owned; enum route_place: the thread of scrapes' */
 };
 
 struct metrics *metrics_new(size_t lines_max, size_t nets, size_t routes)
@@ -49,7 +56,7 @@ struct metrics *metrics_new(size_t lines_max, size_t nets, size_t routes)
     named_rows_init(&m->teams, AXIS_TEAM, &m->budget, &dropped[AXIS_TEAM]);
     m->nets = nets;
     m->routes = routes;
-    m->route_shown = mem_new(routes + 1);
+    m->route_places = mem_new(routes + 1);
     m->net = mem_new(nets * sizeof(struct net_metrics *) + 1);
     for (size_t i = 0; i < nets; i++)
         m->net[i] =
@@ -68,7 +75,7 @@ void metrics_free(struct metrics *m)
     for (size_t i = 0; i < m->nets; i++)
         free(m->net[i]);
     free(m->net);
-    free(m->route_shown);
+    free(m->route_places);
     free(m);
 }
 
@@ -436,15 +443,15 @@ static bool add_route(struct metrics *m, size_t route, int64_t *sum)
     return requests > 0;
 }
 
-/* Once a route has a row of its own it keeps it; without room for one it is among the others. */
+/* Requests that no route takes have a row in any case. */
 static bool has_row(struct metrics *m, size_t route)
 {
-    if (m->route_shown[route])
-        return true;
-    if (route < m->routes && !budget_take(&m->budget, metric_row_lines(AXIS_ROUTE)))
-        return false;
-    m->route_shown[route] = true;
-    return true;
+    uint8_t *place = &m->route_places[route];
+    if (*place == ROUTE_UNSEEN) {
+        bool room = route == m->routes || budget_take(&m->budget, metric_row_lines(AXIS_ROUTE));
+        *place = room ? ROUTE_SHOWN : ROUTE_WITH_OTHERS;
+    }
+    return *place == ROUTE_SHOWN;
 }
 
 static void copy_routes(struct metrics *m, struct arena *arena,

@@ -375,6 +375,26 @@ TEST(threads_of_connections_add_up, start, end)
     expect_none("route=\"r0\"");
 }
 
+TEST(a_route_that_found_no_room_stays_among_the_others, start, end)
+{
+    enum { FEW = 1000 };
+    metrics_free(m);
+    m = metrics_new(FEW, 2, 100);
+    happens_in_many(1000, 0);
+    for (size_t route = 0; route < 50; route++)
+        metrics_answer(m, &(struct answered){.route = route, .status = 200, .took_us = 1});
+    struct metric_copy *before = ARENA_NEW(&arena, struct metric_copy);
+    struct metric_copy *after = ARENA_NEW(&arena, struct metric_copy);
+    metrics_copy(m, &arena, label, before);
+    assert_in_range(before->axes[AXIS_ROUTE].count, 2, 49);
+    expect_none("route=\"r49\"");
+    happens_in("q0", HOUR_MS); /* the others are idle, and one more queue makes room of them */
+    happens_in("late", HOUR_MS + 1);
+    metrics_copy(m, &arena, label, after);
+    assert_int_equal(after->axes[AXIS_ROUTE].count, before->axes[AXIS_ROUTE].count);
+    expect_none("route=\"r49\"");
+}
+
 /* ---- formats */
 
 TEST(openmetrics_names_families_of_counters_without_their_ending, start, end)
