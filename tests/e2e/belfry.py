@@ -122,6 +122,8 @@ class Server:
     processes were doing then, and the end of its log."""
 
     entered = []  # those whose context has been entered and not left
+    # What no log may have. The last one: records of all schedules are compared every now and then.
+    complaints = ("Sanitizer", "runtime error:", "Assertion", "slots of a schedule have no record")
 
     def __init__(self, *flags, env=None, cwd=None):
         self.dir = pathlib.Path(cwd or tempfile.mkdtemp(prefix="belfry-e2e-"))
@@ -176,7 +178,7 @@ class Server:
     def check_log(self):
         """A build with sanitizers complains in the log of the process it watches."""
         log = self.log_path.read_text(errors="replace")
-        for complaint in ("Sanitizer", "runtime error:", "Assertion"):
+        for complaint in self.complaints:
             assert complaint not in log, log[log.index(complaint) - 200:][:4000]
 
     def start(self):

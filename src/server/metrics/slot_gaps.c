@@ -46,14 +46,16 @@ static void add_between(const struct schedule *schedule, const struct exec_rec *
 }
 
 struct slot_gap slot_gaps_find(const struct schedule *schedule, const struct exec_rec *execs,
-                               size_t count, int64_t floor_ms, struct arena *arena)
+                               size_t count, int64_t floor_ms, int64_t now_ms, struct arena *arena)
 {
     struct slot_gap gap = {0};
     const struct exec_rec *newest = NULL; /* the one that reaches furthest */
     const struct exec_rec **slots = ARENA_ARRAY(arena, const struct exec_rec *, count + 1);
     size_t len = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_of_slot(&execs[i]) && execs[i].slot_ms >= floor_ms)
+        bool is_ahead = execs[i].state == EXEC_SCHEDULED;
+        if (is_of_slot(&execs[i]) && execs[i].slot_ms >= floor_ms &&
+            (is_ahead || execs[i].slot_ms <= now_ms))
             slots[len++] = &execs[i];
     }
     qsort(slots, len, sizeof *slots, by_slot);

@@ -13,6 +13,7 @@ struct slot_gap {
 };
 
 /* execs: of one job, in any order; others than those of slots are passed over. Records before
- * floor_ms are of another schedule, or of another clock. */
+ * floor_ms are of another schedule, and what was decided about slots after now_ms is of a clock
+ * that has been set back since. */
 struct slot_gap slot_gaps_find(const struct schedule *schedule, const struct exec_rec *execs,
-                               size_t count, int64_t floor_ms, struct arena *arena);
+                               size_t count, int64_t floor_ms, int64_t now_ms, struct arena *arena);

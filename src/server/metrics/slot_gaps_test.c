@@ -41,7 +41,7 @@ static size_t drop(struct exec_rec *execs, size_t count, size_t at)
 static struct slot_gap find(const struct exec_rec *execs, size_t count, int64_t floor_ms)
 {
     const struct schedule schedule = every_minute();
-    return slot_gaps_find(&schedule, execs, count, floor_ms, &arena);
+    return slot_gaps_find(&schedule, execs, count, floor_ms, INT64_MAX, &arena);
 }
 
 TEST(a_whole_chain_of_records_has_no_gap, NULL, end)
@@ -101,9 +101,9 @@ TEST(an_interval_begins_where_its_records_do, NULL, end)
     for (size_t i = 0; i < count; i++)
         execs[i].slot_ms += 397;
     execs[3].slot_last_ms = execs[3].slot_ms + MINUTE;
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, &arena).count, 0);
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, INT64_MAX, &arena).count, 0);
     count = drop(execs, count, 6);
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, &arena).count, 1);
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, INT64_MAX, &arena).count, 1);
 }
 
 TEST(what_was_asked_for_or_run_again_is_no_slot, NULL, end)
@@ -134,6 +134,25 @@ TEST(a_clock_that_was_set_back_leaves_no_gap, NULL, end)
     count += make(execs + count);
     execs[3].slot_last_ms = execs[3].slot_ms + 20 * MINUTE;
     assert_int_equal(find(execs, count, 0).count, 0);
+}
+
+/* By the clock that was wrong, an hour ahead, some slots ran that are to come again. */
+TEST(what_ran_by_a_clock_that_was_ahead_is_of_no_account, NULL, end)
+{
+    struct exec_rec execs[2 * SLOTS];
+    const struct schedule schedule = every_minute();
+    int64_t now_ms = BEGIN + SLOTS * MINUTE;
+    size_t count = make(execs);
+    count += make(execs + count);
+    for (size_t i = 0; i < count; i++) {
+        execs[i].state = EXEC_COMPLETED;
+        execs[i].slot_ms += i < SLOTS ? 0 : 60 * MINUTE;
+    }
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, now_ms, &arena).count, 0);
+    execs[count - 1] = execs[SLOTS - 1]; /* the one ahead */
+    execs[count - 1].state = EXEC_SCHEDULED;
+    execs[count - 1].slot_ms += 2 * MINUTE;
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, now_ms, &arena).count, 1);
 }
 
 TEST(nothing_is_known_of_a_schedule_with_one_record, NULL, end)

@@ -70,7 +70,8 @@ static enum rc find_gap(struct slot_watch *w, struct reader *reader, const struc
     *ret_gap = (struct slot_gap){0};
     TRY(read_records(w, reader, job->id, clock_wall_ms() - DAY_MS, &all, &whole));
     if (whole)
-        *ret_gap = slot_gaps_find(schedule, all.execs, all.count, floor_ms, &w->arena);
+        *ret_gap =
+            slot_gaps_find(schedule, all.execs, all.count, floor_ms, clock_wall_ms(), &w->arena);
     return RC_OK;
 }
 
