@@ -152,10 +152,13 @@ def test_each_alert_has_a_case_and_a_paragraph():
 
 def test_the_runbook_names_commands_settings_and_metrics_that_exist():
     text = " ".join(RUNBOOK.read_text().split())
-    commands = set(re.findall(r"`belfry ([a-z-]+)", text))
-    assert len(commands) > 10
-    for command in commands:
-        assert subprocess.run([BELFRY, "help", command], capture_output=True, check=False).returncode == 0, command
+    commands = re.findall(r"`belfry ([a-z-]+)([^`]*)`", text)
+    assert len({command for command, _ in commands}) > 10
+    for command, arguments in commands:
+        page = subprocess.run([BELFRY, "help", command], capture_output=True, text=True, check=False)
+        assert page.returncode == 0, command
+        for flag in re.findall(r"--[a-z-]+", arguments):
+            assert f" {flag} " in page.stdout, f"belfry {command} has no {flag}"
     settings = subprocess.run([BELFRY, "docs", "settings"], capture_output=True, text=True, check=True).stdout
     known = with_records(documented())
     for code in re.findall(r"`([^`]+)`", text):
