@@ -283,7 +283,7 @@ check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgr
 # E2E chooses: E2E="api http". Those that take long come first.
 E2E ?= *
 E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres split sql_submit failover series feed bench clock slots \
-                crew crash)
+                crew crash rules)
 E2E_TESTS = $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
 # Six at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN) $(if $(filter no,$(WEB)),,$(if $(filter %/test_web.py,$(E2E_TESTS)),build/npm-test/ok))
