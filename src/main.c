@@ -44,6 +44,7 @@ static const struct command commands[] = {
     {"logs", logs_command, "print what a command printed"},
     {"events", events_command, "print what happens, as it happens"},
     {"series", series_command, "print how a number went over time"},
+    {"scaling", scaling_command, "print how many slots a queue could use"},
     {"dashboard", dashboard_command, "print a link that signs a browser in"},
     {"stats", stats_command, "print how many there are of what"},
     {"settings", settings_command, "list the settings of servers, and where they come from"},

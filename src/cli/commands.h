@@ -25,6 +25,7 @@ int show_command(int argc, char **argv);
 int explain_command(int argc, char **argv);
 int events_command(int argc, char **argv);
 int series_command(int argc, char **argv);
+int scaling_command(int argc, char **argv);
 int stats_command(int argc, char **argv);
 int dashboard_command(int argc, char **argv);
 int settings_command(int argc, char **argv);

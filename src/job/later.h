@@ -31,5 +31,4 @@
     P("/api/v1/groups/{}/cancel")                                                                  \
     P("/api/v1/groups/{}/retry")                                                                   \
     P("/api/v1/teams/{}/usage")                                                                    \
-    P("/api/v1/breakers/{}")                                                                       \
-    P("/api/v1/scaling")
+    P("/api/v1/breakers/{}")

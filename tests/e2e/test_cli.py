@@ -18,7 +18,7 @@ JOB_COMMANDS = ("explain {}", "pause {}", "resume {}", "trigger {}", "history {}
                 "graph {}", "extend-sla {} --by 1h --reason r --approver a")
 COMMANDS = ("executions", "queues", "queues delete q", "teams", "calendars", "breakers", "workers", "cordon w",
             "alerts", "ack a", "silence k --for 1h --reason r", "silences", "operations", "dead-letters",
-            "dead-letters fingerprints", "rejected", "plan", "series depth", "stats", "stats --blockers",
+            "dead-letters fingerprints", "rejected", "plan", "series depth", "scaling q", "stats", "stats --blockers",
             "events", "settings", "diagnostics", "me", "nodes", "nodes --takeovers", "cancel --all --yes")
 JOB_ID = re.compile(r"^job_[0-9a-z]{13}\n$")
 
