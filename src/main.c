@@ -42,6 +42,7 @@ static const struct command commands[] = {
     {"slots", slots_command, "list the slots of a schedule and what became of them"},
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},
+    {"top", top_command, "show how things stand, as they change"},
     {"events", events_command, "print what happens, as it happens"},
     {"series", series_command, "print how a number went over time"},
     {"scaling", scaling_command, "print how many slots a queue could use"},
