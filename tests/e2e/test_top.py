@@ -35,7 +35,7 @@ def test_the_screen_shows_queues_runs_failures_and_the_database():
 
 
 def test_keys_sort_filter_and_scroll():
-    mine = [f"{next(names)}-{i}" for i in range(30)]
+    mine = [f"{next(names)}-{i}" for i in range(70)]  # a tick has 50
     for i, name in enumerate(mine):
         expect(200, server, "POST", "/jobs/batch", {"jobs": [{"command": "true", "queue": name}] * (i + 1)})
     with Terminal(server, *FAST) as shown:

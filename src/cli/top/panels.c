@@ -126,10 +126,10 @@ static int by_order(const void *left, const void *right)
     return a->reversed ? -order : order;
 }
 
-static void index_before(const struct top_data *data, struct strmap *map, struct arena *arena)
+static void index_before(const struct json *before, struct strmap *map, struct arena *arena)
 {
     size_t count;
-    const struct json *queues = items_of(data->before, "queues", &count);
+    const struct json *queues = items_of(before, "queues", &count);
     const struct json **places = ARENA_ARRAY(arena, const struct json *, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct json *name = json_get(&queues[i], STR("queue"));
@@ -189,21 +189,23 @@ static void make_queues(struct panel *p, const struct top_data *data, const stru
         {.title = "DEAD", .right = true, .optional = true},
     };
     CLEANUP(strmap_free) struct strmap before = {0};
+    const struct json *now = data->queues != NULL ? data->queues : data->tick;
+    const struct json *then = data->queues != NULL ? data->queues_before : data->before;
     size_t count;
-    const struct json *queues = items_of(data->tick, "queues", &count);
+    const struct json *queues = items_of(now, "queues", &count);
     struct queue_row *rows = ARENA_ARRAY(arena, struct queue_row, count + 1);
-    int64_t ms = top_when_ms(data->tick, "as_of") - top_when_ms(data->before, "as_of");
+    int64_t ms = top_when_ms(now, "as_of") - top_when_ms(then, "as_of");
     size_t len = 0;
     set_columns(p, columns, COUNT_OF(columns));
     p->nothing = view->filter.len > 0 ? "no queue fits the filter" : "no queues";
-    index_before(data, &before, arena);
+    index_before(then, &before, arena);
     for (size_t i = 0; i < count; i++) {
         if (view->filter.len == 0 || fits(view, &queues[i], "queue"))
             rows[len++] = read_queue(&queues[i], &before, view);
     }
     qsort(rows, len, sizeof *rows, by_order);
     for (size_t i = 0; i < len; i++)
-        add_queue(p, &rows[i], data->before == NULL ? 0 : ms, arena);
+        add_queue(p, &rows[i], then == NULL ? 0 : ms, arena);
 }
 
 /* ---- runs */

@@ -408,7 +408,7 @@ static void add_help(struct screen *s)
         "?, h             this page, and back",
         "",
         "Rates at the top are of the last ten seconds, those of queues since the last screen.",
-        "Of more than 50 queues those are shown that changed most, and those with most to do.",
+        "Of more than 5000 queues the 50 are shown that changed most.",
     };
     for (size_t i = 0; i < COUNT_OF(lines); i++)
         add_line(s, str_c(lines[i]));

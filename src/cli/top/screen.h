@@ -25,8 +25,10 @@ extern const char *const top_series_names[TOP_SERIES_COUNT];
 
 /* What the server said last; NULL: nothing yet. */
 struct top_data {
-    const struct json *tick;     /* of GET /events?view=summary, or GET /stats */
-    const struct json *before;   /* the one that rates are told from */
+    const struct json *tick;   /* of GET /events?view=summary, or GET /stats */
+    const struct json *before; /* the one that rates are told from */
+    const struct json *queues; /* GET /stats, where a tick has not all queues; else NULL */
+    const struct json *queues_before;
     const struct json *running;  /* GET /executions, by status */
     const struct json *failures; /* … */
     const struct json *workers;

@@ -159,6 +159,17 @@ TEST(rates_are_told_since_the_tick_before)
     assert_true(str_eq(word_of(mail, 5), STR("-")));
 }
 
+TEST(all_queues_are_taken_where_a_tick_has_not_all)
+{
+    struct top_data data = two_queues();
+    data.queues_before = doc(TICK("1", QUEUE("quiet", 0, 5, 0) "," QUEUE("mail", 2, 110, 0)));
+    data.queues = doc(TICK("3", QUEUE("quiet", 0, 5, 0) "," QUEUE("mail", 2, 130, 0)));
+    const char *text = shown(&data, (struct top_view){.rows = 24, .cols = 80});
+    assert_non_null(line_of(text, "quiet "));
+    assert_null(line_of(text, "web "));
+    assert_true(str_eq(word_of(line_of(text, "mail "), 5), STR("10")));
+}
+
 TEST(queues_are_sorted_as_wished)
 {
     struct top_data data = two_queues();

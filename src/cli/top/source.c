@@ -15,11 +15,12 @@ enum {
     CALL_TIMEOUT_MS = 10000,
     SERIES_MS = 10000, /* they have a new point as often */
     IDLE_MS = 10000,   /* ticks come each second */
+    QUEUES_MAX = 5000, /* more are not asked for at once */
     RETRY_FIRST_MS = 100,
     RETRY_MAX_MS = 2000,
 };
 
-enum list { LIST_RUNNING, LIST_FAILURES, LIST_WORKERS, LIST_CLUSTER, LISTS };
+enum list { LIST_RUNNING, LIST_FAILURES, LIST_WORKERS, LIST_CLUSTER, LIST_STATS, LISTS };
 enum { DOCS = LISTS + TOP_SERIES_COUNT };
 
 static const char *const list_paths[] = {
@@ -27,6 +28,7 @@ static const char *const list_paths[] = {
     [LIST_FAILURES] = "/executions?status=failed&status=timeout&limit=50",
     [LIST_WORKERS] = "/workers",
     [LIST_CLUSTER] = "/cluster",
+    [LIST_STATS] = "/stats",
 };
 
 /* An answer, in memory of its own. */
@@ -57,6 +59,7 @@ struct source {
     struct answer *drawn;  /* it may be the newest */
     struct answer *before;
     struct answer *docs[DOCS];
+    struct answer *stats_before;
     struct asked asked[DOCS];
     size_t waiting; /* calls of this round */
     bool had_round;
@@ -102,11 +105,39 @@ static void fill(struct top_data *data, size_t which, const struct json *json)
     case LIST_FAILURES: data->failures = json; break;
     case LIST_WORKERS: data->workers = json; break;
     case LIST_CLUSTER: data->cluster = json; break;
+    case LIST_STATS: data->queues = json; break;
     default: data->series[which - LISTS] = json; break;
     }
 }
 
 /* ---- lists and series */
+
+/* A tick has the 50 queues that changed most; to sort and filter them all must be known. */
+static bool has_more_queues(const struct source *s)
+{
+    const struct json *tick = s->newest == NULL ? NULL : &s->newest->json;
+    const struct json *count = tick == NULL ? NULL : json_get(tick, STR("queue_count"));
+    const struct json *queues = tick == NULL ? NULL : json_get(tick, STR("queues"));
+    return count != NULL && count->kind == JSON_INT && count->integer <= QUEUES_MAX &&
+           queues != NULL && queues->kind == JSON_ARRAY && count->integer > queues->count;
+}
+
+static bool is_as_old(const struct answer *a, const struct answer *b)
+{
+    return str_eq(api_text(&a->json, STR("as_of")), api_text(&b->json, STR("as_of")));
+}
+
+static void keep(struct source *s, size_t which, struct answer *take)
+{
+    struct answer **place = &s->docs[which];
+    if (which == LIST_STATS && *place != NULL && !is_as_old(*place, take)) {
+        answer_free(s->stats_before);
+        s->stats_before = *place;
+        *place = NULL;
+    }
+    answer_free(*place);
+    *place = take;
+}
 
 static void on_answer(void *arg, const struct http_response *response, const struct err *err)
 {
@@ -118,10 +149,8 @@ static void on_answer(void *arg, const struct http_response *response, const str
         return;
     struct answer *a =
         response != NULL && response->status == 200 ? answer_new(response->body) : NULL;
-    if (a != NULL) {
-        answer_free(s->docs[asked->which]);
-        s->docs[asked->which] = a;
-    }
+    if (a != NULL)
+        keep(s, asked->which, a);
     if (s->waiting > 0 || s->had_round)
         return;
     s->had_round = true;
@@ -151,8 +180,10 @@ static void ask_all(struct source *s)
     int64_t now_us = clock_mono_us();
     if (s->waiting > 0 || s->lost.rc != RC_OK)
         return;
-    for (size_t i = 0; i < LISTS; i++)
-        ask(s, i);
+    for (size_t i = 0; i < LISTS; i++) {
+        if (i != LIST_STATS || has_more_queues(s))
+            ask(s, i);
+    }
     if (s->series_us != 0 && now_us - s->series_us < SERIES_MS * INT64_C(1000))
         return;
     s->series_us = now_us;
@@ -270,6 +301,9 @@ struct top_data source_data(const struct source *s)
     };
     for (size_t i = 0; i < DOCS; i++)
         fill(&data, i, s->docs[i] == NULL ? NULL : &s->docs[i]->json);
+    data.queues_before = s->stats_before == NULL ? NULL : &s->stats_before->json;
+    if (!has_more_queues(s))
+        data.queues = NULL; /* those of an hour ago, perhaps */
     return data;
 }
 
@@ -318,6 +352,7 @@ static void on_closed(uv_handle_t *handle)
         answer_free(s->newest);
     answer_free(s->drawn);
     answer_free(s->before);
+    answer_free(s->stats_before);
     for (size_t i = 0; i < DOCS; i++)
         answer_free(s->docs[i]);
     free(s);
@@ -343,6 +378,8 @@ enum rc source_once(struct cli *cli, struct top_data *ret_data, struct err *err)
     TRY(api_get(cli, STR("/stats"), stats, err));
     ret_data->tick = stats;
     for (size_t i = 0; i < DOCS; i++) {
+        if (i == LIST_STATS)
+            continue; /* it has them all */
         char path[128];
         struct json *json = ARENA_NEW(&cli->arena, struct json);
         path_of(path, sizeof path, i);
