@@ -28,6 +28,7 @@ class Emulator:
         self.rest = b""
         self.modes = {"?7": True, "?25": True, "?1049": False, "?2026": False}
         self.scrolled = self.frames = 0
+        self.strays = 0  # what was put outside; there may be some while the size changes
         self.resize(rows, cols)
 
     def resize(self, rows, cols):
@@ -67,7 +68,8 @@ class Emulator:
         elif final == "H":
             row, _, col = numbers.partition(";")
             self.row, self.col = int(row or 1) - 1, int(col or 1) - 1
-            assert self.row < self.rows and self.col < self.cols, "the cursor left the screen"
+            self.strays += self.row >= self.rows or self.col >= self.cols
+            self.row, self.col = min(self.row, self.rows - 1), min(self.col, self.cols - 1)
         elif final == "K":
             assert first == 0
             self.cells[self.row][self.col:] = [" "] * (self.cols - self.col)
@@ -88,7 +90,7 @@ class Emulator:
         else:
             assert char.isprintable(), repr(char)
             width = width_of(char)
-            assert self.col + width <= self.cols or not self.modes["?1049"], "a line is too long"
+            self.strays += self.col + width > self.cols and self.modes["?1049"]
             if width > 0 and self.col + width <= self.cols:
                 self.cells[self.row][self.col:self.col + width] = [char] + [""] * (width - 1)
                 self.col += width
@@ -104,6 +106,7 @@ class Terminal:
     def __init__(self, server, *args, rows=24, cols=80, env=None):
         self.screen = Emulator(rows, cols)
         self.raw = b""
+        self.resized = False
         self.fd, self.slave = pty.openpty()
         self.size(rows, cols, tell=False)
         self.before = termios.tcgetattr(self.slave)
@@ -126,6 +129,7 @@ class Terminal:
     def size(self, rows, cols, tell=True):
         if tell:
             self.screen.resize(rows, cols)
+            self.resized = True
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     def type(self, text):
@@ -158,6 +162,7 @@ class Terminal:
             self.read()
         while self.read(0):
             pass
+        assert self.resized or self.screen.strays == 0, "something was printed outside of the screen"
         return self.process.returncode
 
     def is_restored(self):

@@ -3,7 +3,7 @@
 import json
 import signal
 
-from belfry import Server, main, tests_of, wait_for
+from belfry import PATIENCE_S, Server, main, tests_of, wait_for
 from cluster import Cluster, Postgres
 from protocol import Worker, expect, names, submit
 from screen import Terminal
@@ -43,11 +43,13 @@ def test_keys_sort_filter_and_scroll():
             lines = shown.screen.lines
             at = next((i for i, line in enumerate(lines) if line.startswith("QUEUE")), None)
             return None if at is None else lines[at + 1].split(" ")[0]
-        shown.wait(lambda _: first_queue() == mine[-1], "the fullest queue first")
+        shown.wait(lambda lines: first_queue() == mine[-1] and " of " not in lines[-1], "the fullest of all queues first")
         shown.type("r")
         shown.wait_for_text("(load, reversed)")
         shown.type("r\x1b[B\x1b[B")
         shown.wait(lambda _: first_queue() == mine[-3], "the third queue")
+        shown.type("\x1b[6~" * 20 + "k")  # behind the end there is nothing to come back from
+        shown.wait(lambda lines: not line_of(lines, mine[0] + " ") and line_of(lines, mine[1] + " "), "all but the last")
         shown.type("gS")
         shown.wait(lambda _: first_queue() == sorted(mine)[0], "queues by name")
         shown.type("/" + mine[7] + "x\x7f")
@@ -133,6 +135,15 @@ def test_a_resize_is_followed():
         assert shown.screen.scrolled == 0
         shown.type("q")
         assert shown.end() == 0
+
+
+def test_a_terminal_that_takes_nothing_does_not_hold_it():
+    with Terminal(server, *FAST, rows=300, cols=500) as shown:
+        shown.wait_for_text("q quit")
+        for _ in range(50):
+            shown.type("rs")  # each a screen
+        shown.process.send_signal(signal.SIGTERM)
+        assert shown.process.wait(PATIENCE_S) == -signal.SIGTERM  # nobody has read
 
 
 def test_hostile_texts_cannot_break_the_screen():

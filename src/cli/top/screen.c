@@ -331,7 +331,7 @@ static size_t lines_of(const struct panel *p)
     return p->table.column_count == 0 ? 0 : 1 + (rows == 0 ? 1 : rows);
 }
 
-static size_t add_panels(struct screen *s)
+static size_t add_panels(struct screen *s, size_t *ret_last)
 {
     static const enum top_panel order[] = {PANEL_QUEUES, PANEL_RUNNING, PANEL_FAILURES,
                                            PANEL_WORKERS, PANEL_SERVERS};
@@ -347,7 +347,7 @@ static size_t add_panels(struct screen *s)
         share_rows(left, wanted, given);
     size_t queues = panel_rows(&panels[PANEL_QUEUES]);
     size_t shown = given[PANEL_QUEUES] > 0 ? given[PANEL_QUEUES] - 1 : 0;
-    size_t last = queues > shown ? queues - shown : 0; /* the screen ends with the last queue */
+    size_t last = queues > shown ? queues - shown : 0;
     for (size_t i = 0; i < PANELS; i++) {
         bool is_queues = order[i] == PANEL_QUEUES;
         if (s->view->rows == 0)
@@ -360,6 +360,7 @@ static size_t add_panels(struct screen *s)
     }
     for (size_t i = 0; i < PANELS; i++)
         panel_free(&panels[i]);
+    *ret_last = last;
     return queues;
 }
 
@@ -421,7 +422,7 @@ size_t screen_print(const struct top_data *data, const struct top_view *view, st
                     struct buf *out)
 {
     struct screen s = {.data = data, .view = view, .arena = arena, .out = out};
-    size_t queues = 0;
+    size_t last = 0;
     add_title(&s);
     if (view->help) {
         add_help(&s);
@@ -431,8 +432,8 @@ size_t screen_print(const struct top_data *data, const struct top_view *view, st
     add_rates(&s);
     add_workers(&s);
     add_cluster(&s);
-    queues = add_panels(&s);
+    size_t queues = add_panels(&s, &last);
     if (view->rows > 0)
         add_keys(&s, queues);
-    return queues;
+    return last;
 }

@@ -60,6 +60,7 @@ struct top_view {
     struct str lost; /* why nothing new comes; empty: it comes */
 };
 
-/* Lines, each ended by \n. Returns how many queues fit the filter. */
+/* Lines, each ended by \n. Returns the largest `first` there is: with it the last queue is the last
+ * that is shown. */
 size_t screen_print(const struct top_data *data, const struct top_view *view, struct arena *arena,
                     struct buf *out);

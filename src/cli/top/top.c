@@ -51,7 +51,7 @@ struct top {
     struct buf filter;
     struct buf lines;
     struct arena arena; /* of one screen */
-    size_t queues;      /* that fit the filter, as of the newest screen */
+    size_t last;        /* the largest view.first, as of the newest screen */
     bool leaving;
     int signum; /* to die of */
 };
@@ -68,7 +68,7 @@ static void draw(struct top *t)
     terminal_size(t->terminal, &t->view.rows, &t->view.cols);
     t->view.filter = buf_str(&t->filter);
     t->view.lost = source_lost(t->source);
-    t->queues = screen_print(&data, &t->view, &t->arena, &t->lines);
+    t->last = screen_print(&data, &t->view, &t->arena, &t->lines);
     terminal_show(t->terminal, buf_str(&t->lines));
 }
 
@@ -130,10 +130,9 @@ static void type_key(struct top *t, char key)
 
 static void scroll(struct top *t, bool down, size_t by)
 {
-    size_t last = t->queues > 0 ? t->queues - 1 : 0;
-    size_t first = t->view.first < last ? t->view.first : last;
+    size_t first = t->view.first < t->last ? t->view.first : t->last;
     if (down)
-        t->view.first = last - first > by ? first + by : last;
+        t->view.first = t->last - first > by ? first + by : t->last;
     else
         t->view.first = first > by ? first - by : 0;
 }
