@@ -186,7 +186,7 @@ enum rc api_target(struct cli *cli, struct cli_target *ret_target, struct err *e
 }
 
 /* A machine that lost its power ends no connection: only silence tells. */
-static uint64_t stream_idle_ms(void)
+uint64_t api_stream_idle_ms(void)
 {
     const char *text = getenv("BELFRY_STREAM_IDLE");
     int64_t ms;
@@ -221,7 +221,7 @@ enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err 
         .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(stream->path)),
         .accept = stream->accept,
         .last_event_id = stream->last_event_id,
-        .idle_ms = stream_idle_ms(),
+        .idle_ms = api_stream_idle_ms(),
         .on_data = on_stream_data,
         .wants_more = wants_more,
         .arg = &streaming,

@@ -27,6 +27,8 @@ struct api_stream {
     void *arg;
 };
 enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err);
+/* The longest silence of a stream (BELFRY_STREAM_IDLE). */
+uint64_t api_stream_idle_ms(void);
 
 /* A list, page by page until `limit` items were handed over (0: all) or the end. */
 struct api_list {

@@ -1,5 +1,6 @@
 #include "cli/table.h"
 #include "base/mem.h"
+#include "cli/cells.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -36,40 +37,16 @@ void table_add(struct table *t, struct str cell)
     t->cells[t->cell_count++] = cell;
 }
 
-static bool starts_code_point(char c)
-{
-    return ((unsigned char)c & 0xc0) != 0x80;
-}
-
-size_t table_width(struct str text)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < text.len; i++)
-        width += starts_code_point(text.ptr[i]);
-    return width;
-}
-
-/* The first `width` code points. */
-static struct str cut(struct str text, size_t width)
-{
-    size_t i = 0;
-    while (i < text.len && (width > 0 || !starts_code_point(text.ptr[i]))) {
-        width -= starts_code_point(text.ptr[i]) ? 1 : 0;
-        i++;
-    }
-    return str_of(text.ptr, i);
-}
-
 /* ---- how wide each column is */
 
 static struct layout natural_layout(const struct table *t)
 {
     struct layout layout = {0};
     for (size_t i = 0; i < t->column_count; i++)
-        layout.width[i] = table_width(str_c(t->columns[i].title));
+        layout.width[i] = cells_width(str_c(t->columns[i].title));
     for (size_t i = 0; i < t->cell_count; i++) {
         size_t *width = &layout.width[i % t->column_count];
-        size_t cell = table_width(t->cells[i]);
+        size_t cell = cells_width(t->cells[i]);
         *width = cell > *width ? cell : *width;
     }
     return layout;
@@ -160,18 +137,21 @@ void table_add_status(struct buf *out, struct paper paper, struct str status)
 static void print_cell(const struct column *column, struct str cell, size_t width,
                        struct paper paper, struct buf *out)
 {
-    size_t len = table_width(cell);
+    size_t len = cells_width(cell);
     bool too_long = len > width;
+    struct str shown = too_long ? cells_cut(cell, width - 1) : cell;
     if (column->right && !too_long)
         add_blanks(out, width - len);
     if (column->status)
         table_add_status(out, paper, cell);
     else
-        buf_add(out, too_long ? cut(cell, width - 1) : cell);
-    if (too_long)
+        buf_add(out, shown);
+    if (too_long) {
         buf_add(out, ELLIPSIS);
-    else if (!column->right)
+        add_blanks(out, width - 1 - cells_width(shown)); /* half of a wide character */
+    } else if (!column->right) {
         add_blanks(out, width - len);
+    }
 }
 
 static void end_line(struct buf *out)

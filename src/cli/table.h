@@ -3,7 +3,7 @@
  * Columns are as wide as their widest cell. When that is too much, the widest of the flexible
  * columns give way and their cells end in an ellipsis; when that is not enough, optional columns
  * are left out, the last ones first. The remaining columns (ids, mainly) are never cut: a cut id is
- * of no use. Width counts code points, which is right for most of what people call jobs. */
+ * of no use. Widths are those of cells.h. */
 #pragma once
 #include "base/buf.h"
 
@@ -45,5 +45,3 @@ struct paper table_paper(void);
 
 /* The word in its colour, when it has one and the paper takes it. */
 void table_add_status(struct buf *out, struct paper paper, struct str status);
-/* Code points of a text. */
-size_t table_width(struct str text);

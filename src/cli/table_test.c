@@ -1,3 +1,4 @@
+#include "cli/cells.h"
 #include "cli/table.h"
 
 #include "base/test/test.h"
@@ -63,7 +64,7 @@ TEST(what_is_left_is_never_cut)
 
 TEST(width_counts_characters_and_not_bytes)
 {
-    assert_int_equal(table_width(STR("z\xc3\xbcrich")), 6);
+    assert_int_equal(cells_width(STR("z\xc3\xbcrich")), 6);
     assert_string_equal(
         PRINT(24, false, "1", "ok", "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc", "1"),
         "ID  STATUS  NAME    TOOK\n"
@@ -86,3 +87,13 @@ static int drop_out(void **state)
 }
 
 TEST_GROUP(NULL, drop_out)
+
+TEST(wide_characters_keep_the_columns_straight)
+{
+    assert_string_equal(
+        PRINT(30, false, "job_1", "ok", "\xe9\x82\xae\xe4\xbb\xb6", "1s", "job_2", "ok",
+              "\xe9\x82\xae\xe4\xbb\xb6\xe9\x82\xae\xe4\xbb\xb6\xe9\x82\xae", "2s"),
+        "ID     STATUS  NAME       TOOK\n"
+        "job_1  ok      \xe9\x82\xae\xe4\xbb\xb6         1s\n"
+        "job_2  ok      \xe9\x82\xae\xe4\xbb\xb6\xe9\x82\xae\xe4\xbb\xb6\xe2\x80\xa6    2s\n");
+}

@@ -7,7 +7,7 @@
 
 #define LATER_COMMANDS                                                                             \
     "api|archive|audit|backup|completion|context|diff|doctor|drain|edit|exec|"                     \
-    "groups|keys|login|move|progress|release|report|restore|roles|secrets|tasks|tls|top|wait|"     \
+    "groups|keys|login|move|progress|release|report|restore|roles|secrets|tasks|tls|wait|"         \
     "webhooks"
 
 /* {} stands for one part. */
@@ -31,5 +31,4 @@
     P("/api/v1/groups/{}/cancel")                                                                  \
     P("/api/v1/groups/{}/retry")                                                                   \
     P("/api/v1/teams/{}/usage")                                                                    \
-    P("/api/v1/breakers/{}")                                                                       \
-    P("/api/v1/scaling")
+    P("/api/v1/breakers/{}")

@@ -18,8 +18,8 @@ JOB_COMMANDS = ("explain {}", "pause {}", "resume {}", "trigger {}", "history {}
                 "graph {}", "extend-sla {} --by 1h --reason r --approver a")
 COMMANDS = ("executions", "queues", "queues delete q", "teams", "calendars", "breakers", "workers", "cordon w",
             "alerts", "ack a", "silence k --for 1h --reason r", "silences", "operations", "dead-letters",
-            "dead-letters fingerprints", "rejected", "plan", "series depth", "stats", "stats --blockers",
-            "events", "settings", "diagnostics", "me", "nodes", "nodes --takeovers", "cancel --all --yes")
+            "dead-letters fingerprints", "rejected", "plan", "series depth", "scaling q", "stats", "stats --blockers",
+            "events", "top", "settings", "diagnostics", "me", "nodes", "nodes --takeovers", "cancel --all --yes")
 JOB_ID = re.compile(r"^job_[0-9a-z]{13}\n$")
 
 server = Server()  # one for all tests; those that break it start their own
@@ -194,7 +194,7 @@ def test_options_that_make_no_sense_are_usage():
 
 
 def test_promised_options_say_that_they_come_later():
-    for line in ("worker --label a=b", "top"):
+    for line in ("worker --label a=b", "doctor"):
         done = run(*line.split())
         assert done.returncode == 2, (line, done)
         assert "not supported by this version yet" in done.stderr, (line, done)

@@ -763,6 +763,9 @@ def test_answers_of_the_server_itself_are_as_documented():
     told = checked(200, "GET", API + "/series?metric=depth&queue=never-was")
     assert told["note"] and len(told["points"]) == 360, told
     checked(400, "GET", API + "/series?metric=mood")
+    assert checked(200, "GET", API + "/scaling?queue=" + queue)["wanted_slots"] == 1
+    assert checked(200, "GET", API + "/scaling?queue=never-was", key="worker")["note"]
+    checked(400, "GET", API + "/scaling")
     stream = check_events(f"/events?view=summary&queue={queue}", "/events", 2)
     next(stream)
     assert "queue_count" in next(stream)

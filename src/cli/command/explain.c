@@ -1,4 +1,5 @@
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/view.h"
@@ -28,7 +29,7 @@ static void add_wrapped(struct buf *out, struct str text, size_t width)
     size_t column = 0;
     while (text.len > 0) {
         struct str word = str_cut(&text, ' ');
-        size_t wide = table_width(word);
+        size_t wide = cells_width(word);
         bool fits = width < NARROW || column + 1 + wide <= width;
         if (column > 0 && fits) {
             buf_add_char(out, ' ');

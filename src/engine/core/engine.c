@@ -20,6 +20,7 @@
 #include "engine/explain/waits.h"
 #include "engine/ready/breakers.h"
 #include "engine/ready/cordon.h"
+#include "engine/ready/estimate.h"
 #include "engine/ready/forget.h"
 #include "engine/ready/grant.h"
 #include "engine/ready/limit_remote.h"
@@ -244,6 +245,35 @@ static void note_age(const struct engine *e, struct command *cmd, const struct q
         ages[(*len)++] = (struct queue_age){arena_str(cmd->arena, q->name), waited_ms};
 }
 
+static void note_limits(const struct engine *e, struct command *cmd)
+{
+    struct stats_view *stats = &cmd->reply.stats;
+    struct queue_limit *limits =
+        ARENA_ARRAY(cmd->arena, struct queue_limit, e->queues.by_name.len + 1);
+    for (size_t i = 0; i < e->queues.by_name.cap; i++) {
+        const struct queue *q = e->queues.by_name.slots[i].value;
+        if (q != NULL && q->v.concurrency > 0)
+            limits[stats->limit_count++] =
+                (struct queue_limit){arena_str(cmd->arena, q->name), q->v.concurrency};
+    }
+    stats->limits = limits;
+}
+
+static void note_slots(struct engine *e, struct command *cmd)
+{
+    const struct strmap *classes = &e->worker_classes.by_key;
+    struct stats_view *stats = &cmd->reply.stats;
+    struct served_slots *served = ARENA_ARRAY(cmd->arena, struct served_slots, classes->len + 1);
+    estimate_slots(e);
+    for (size_t i = 0; i < classes->cap; i++) {
+        const struct worker_class *class = classes->slots[i].value;
+        if (class != NULL && class->slots > 0)
+            served[stats->served_count++] =
+                (struct served_slots){arena_str(cmd->arena, class->queues), class->slots};
+    }
+    stats->served = served;
+}
+
 static void decide_stats(struct engine *e, struct command *cmd)
 {
     struct stats_view *stats = &cmd->reply.stats;
@@ -252,6 +282,7 @@ static void decide_stats(struct engine *e, struct command *cmd)
     struct queue_age *ages = ARENA_ARRAY(cmd->arena, struct queue_age, e->queues.by_name.len + 1);
     *stats = (struct stats_view){.counters = counters,
                                  .ages = ages,
+                                 .partitions = e->owned.bits,
                                  .in_memory = e->execs.len,
                                  .mail_waiting = left_waiting(&e->inbox.left),
                                  .mail_unknown = e->inbox.left.strange};
@@ -263,6 +294,8 @@ static void decide_stats(struct engine *e, struct command *cmd)
         note_age(e, cmd, q, ages, &stats->age_count);
     }
     count_queue(cmd, &e->queues.forgotten, counters, &stats->counter_count);
+    note_limits(e, cmd);
+    note_slots(e, cmd);
     MAP_EACH(&e->workers, slot)
     {
         const struct worker *w = slot->value;

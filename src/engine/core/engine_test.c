@@ -460,6 +460,32 @@ TEST(stats_are_those_of_the_last_commit)
     assert_int_equal(stats->busy, 1);
 }
 
+TEST(stats_tell_limits_and_the_slots_behind_the_queues)
+{
+    WORLD(w);
+    HIRE(&w, .slots = 8, .queues = "default,mail");
+    struct fake full = HIRE(&w, .slots = 2, .queues = "default,mail");
+    HIRE(&w, .slots = 3);
+    struct asked *queue = ask(&w, CMD_QUEUE);
+    queue->cmd.queue =
+        (struct queue_wish){.name = STR("mail"), .set_concurrency = true, .concurrency = 5};
+    world_turn(&w);
+    ask_about(&w, CMD_DRAIN, full.id);
+    world_turn(&w);
+    struct asked *asked = ask(&w, CMD_STATS);
+    world_turn(&w);
+    const struct stats_view *stats = &asked->cmd.reply.stats;
+    assert_int_equal(stats->limit_count, 1);
+    assert_true(str_eq(stats->limits[0].queue, STR("mail")));
+    assert_int_equal(stats->limits[0].concurrency, 5);
+    assert_int_equal(stats->served_count, 2);
+    for (size_t i = 0; i < stats->served_count; i++) {
+        const struct served_slots *s = &stats->served[i];
+        assert_int_equal(s->slots, str_eq(s->queues, STR("default\nmail\n")) ? 8 : 3);
+    }
+    assert_int_equal(stats->partitions, w.engine->owned.bits);
+}
+
 TEST(what_is_leased_at_once_counts_as_running_only)
 {
     WORLD(w);

@@ -135,6 +135,13 @@ static void count_slots(struct engine *e)
     all->counted_ms = e->boot_ms;
 }
 
+void estimate_slots(struct engine *e)
+{
+    int64_t age_ms = e->boot_ms - e->worker_classes.counted_ms;
+    if (age_ms >= COUNT_MS || e->worker_classes.counted_ms == 0)
+        count_slots(e);
+}
+
 struct slots {
     int64_t all;
     int64_t busy;
@@ -161,8 +168,7 @@ static struct slots slots_of(const struct engine *e, const struct lane *lane)
 static struct slots slots_for(struct engine *e, const struct lane *lane)
 {
     int64_t age_ms = e->boot_ms - e->worker_classes.counted_ms;
-    if (age_ms >= COUNT_MS || e->worker_classes.counted_ms == 0)
-        count_slots(e);
+    estimate_slots(e);
     struct slots slots = slots_of(e, lane);
     if (slots.all == 0 && age_ms >= RECOUNT_MS) {
         count_slots(e);

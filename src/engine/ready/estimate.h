@@ -15,3 +15,5 @@ struct job;
 void estimate_learn(const struct exec *x, int64_t took_ms);
 /* Between turns too; what it counts is memory only. */
 struct estimate estimate_start(struct engine *e, const struct exec *x);
+/* Counts the slots of all classes of workers (worker_class.h), unless that was done just now. */
+void estimate_slots(struct engine *e);

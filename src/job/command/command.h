@@ -194,11 +194,27 @@ struct queue_age {
     int64_t waited_ms; /* by what is first in line: the oldest, unless priorities differ */
 };
 
+struct queue_limit {
+    struct str queue;
+    uint32_t concurrency;
+};
+
+/* Workers that take work from the same queues. */
+struct served_slots {
+    struct str queues; /* newline-separated; empty: all */
+    int64_t slots;     /* of those that take something new */
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
     const struct queue_age *ages; /* of queues in which something is ready */
     size_t age_count;
+    const struct queue_limit *limits; /* of queues that have one */
+    size_t limit_count;
+    const struct served_slots *served; /* of all workers: the same at every server */
+    size_t served_count;
+    uint64_t partitions; /* bit p: all of partition p is in these numbers */
     size_t worker_count;
     size_t slots;
     size_t busy;

@@ -148,6 +148,8 @@ const struct route route_table[] = {
             .type = ANY),
     GET(    "/series",                      ADMIN,  NONE,               api_series,
             .place = PLACE_ALL, .repeat = REPEAT_FREELY, .merge = api_series_merge),
+    GET(    "/scaling",                     KEYED,  CMD_STATS,          api_scaling,
+            .merge = api_scaling_merge),
     GET(    "/stats/blockers",              ADMIN,  CMD_WAITS,          api_blockers),
     GET(    "/stats",                       ADMIN,  CMD_STATS,          api_stats),
     PLAIN(  "/healthz",                     ANYONE, NONE,               api_healthz),
