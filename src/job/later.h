@@ -12,7 +12,6 @@
 
 /* {} stands for one part. */
 #define LATER_PATHS(P)                                                                             \
-    P("/metrics")                                                                                  \
     P("/api/v1/executions/{}/complete")                                                            \
     P("/api/v1/executions/{}/fail")                                                                \
     P("/api/v1/executions/{}/progress")                                                            \

@@ -64,7 +64,6 @@ def test_what_is_promised_and_not_there_says_so():
         for method in ("GET", "POST"):
             problem = is_problem(call(server, method, API + path), 501, "not_implemented")
             assert "not supported by this version yet" in problem["detail"], problem
-    is_problem(call(server, "GET", "/metrics"), 501, "not_implemented")
     refused(404, "not_found", "GET", "/tasks/a/b")
     refused(404, "not_found", "GET", "/anything")
 
