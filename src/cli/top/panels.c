@@ -224,7 +224,7 @@ static int longest_first(const void *left, const void *right)
 
 static int newest_first(const void *left, const void *right)
 {
-    return longest_first(right, left);
+    return -longest_first(left, right);
 }
 
 static struct run_row *read_runs(const struct json *list, const struct top_view *view,
