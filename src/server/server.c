@@ -373,6 +373,8 @@ static void stop(struct process *p)
     size_t nets = atomic_load(&s->net_count);
     for (size_t i = 0; i < nets; i++)
         net_drain(s->nets[i]);
+    if (s->queries != NULL)
+        queries_hurry(s->queries);
     alert_sender_stop(s->alert_sender);
     if (s->decider != NULL)
         decider_stop(s->decider);

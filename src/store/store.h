@@ -24,6 +24,8 @@
 #include "job/record/question.h"
 #include "store/sorted.h"
 
+#include <stdatomic.h>
+
 /* The part that a server owns: a set of the store's partitions (job/partition.h). SQLite has one.
  * An epoch grows with every owner; 0 for what is not ours. */
 struct ownership {
@@ -392,6 +394,10 @@ struct reader_ops {
 
 struct reader {
     const struct reader_ops *ops;
+    /* Boot clock; 0: no end. Set by any thread that has no more time: what is waited for then is
+     * given up as RC_BUSY, and so is what comes after. A store that waits for a disk only need not
+     * look at it. */
+    atomic_int_least64_t until_ms;
 };
 
 /* For stores: RC_NOT_FOUND when id is 0, with a sentence about the name. */

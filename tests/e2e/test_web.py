@@ -39,6 +39,7 @@ def run_node(script, of=server, timeout_s=300, **more):
     done = subprocess.run(["node", ROOT / "tests" / "web" / script], env=env, capture_output=True, text=True,
                           timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_pages_and_assets_are_served_as_they_should():
@@ -139,7 +140,7 @@ def several_servers():
 if os.environ.get("BELFRY_NIGHT"):
     def test_a_night_of_many_jobs():
         with Server() as own:
-            run_node("night.mjs", own, timeout_s=3600)
+            print(run_node("night.mjs", own, timeout_s=3600), end="")
 
     def test_several_servers_at_night():
         several_servers()

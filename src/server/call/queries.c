@@ -1,9 +1,12 @@
 #include "server/call/queries.h"
 #include "base/mem.h"
+#include "loop/clock.h"
 #include "loop/thread.h"
 #include "server/call/represent.h"
 
 #include <stdlib.h>
+
+enum { LAST_WAIT_MS = 3000 }; /* for the store, when the server ends */
 
 struct query_thread {
     struct reader *reader;
@@ -63,6 +66,12 @@ enum rc queries_send(struct queries *q, struct request *r)
 {
     size_t i = atomic_fetch_add(&q->next, 1) % q->count;
     return mailbox_send(q->threads[i].box, &r->parcel.mail);
+}
+
+void queries_hurry(struct queries *q)
+{
+    for (size_t i = 0; i < q->count; i++)
+        atomic_store(&q->threads[i].reader->until_ms, clock_boot_ms() + LAST_WAIT_MS);
 }
 
 void queries_stop(struct queries *q)

@@ -71,6 +71,12 @@ static bool tell_waiting(struct pg *pg)
     return pg->patience->on_wait(pg->patience->arg);
 }
 
+static bool is_over(const struct pg *pg)
+{
+    int64_t end_ms = pg->end_ms == NULL ? 0 : atomic_load(pg->end_ms);
+    return end_ms != 0 && boot_ms() >= end_ms;
+}
+
 bool pg_pause(struct pg *pg, int ms)
 {
     (void)poll(NULL, 0, ms);
@@ -100,11 +106,11 @@ static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
     int64_t wait_ms = until_ms - boot_ms();
     if (wait_ms <= 0)
         return pg_fault_silent(pg, err);
-    if (has_patience(pg) && wait_ms > SLICE_MS)
+    if ((has_patience(pg) || pg->end_ms != NULL) && wait_ms > SLICE_MS)
         wait_ms = SLICE_MS;
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = (short)(POLLIN | (left ? POLLOUT : 0))};
     int ready = poll(&fd, 1, (int)wait_ms);
-    if (!tell_waiting(pg) && ready == 0)
+    if ((!tell_waiting(pg) || is_over(pg)) && ready == 0)
         return pg_fault_silent(pg, err);
     if (ready < 0 && errno != EINTR)
         return pg_fault_lost(pg, "waiting", err);
@@ -157,6 +163,8 @@ enum rc pg_connect(struct pg *pg, struct err *err)
     if (pg->conn != NULL && (in_use ? PQstatus(pg->conn) == CONNECTION_OK : is_alive(pg)))
         return RC_OK;
     disconnect(pg);
+    if (is_over(pg))
+        return err_set(err, RC_BUSY, "the server ends");
     return has_patience(pg) ? connect_aside(pg, err) : pg_open(pg, err);
 }
 

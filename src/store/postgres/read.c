@@ -480,6 +480,7 @@ enum rc postgres_reader(struct store *store, struct reader **ret_reader, struct 
     struct postgres_reader *r = MEM_NEW(struct postgres_reader);
     r->reader.ops = &ops;
     pg_init(&r->pg, &postgres_of(store)->place, true);
+    r->pg.end_ms = &r->reader.until_ms;
     *ret_reader = &r->reader;
     return RC_OK;
 }
