@@ -120,6 +120,8 @@ export async function open(path, { viewport = DESKTOP, dark = false, keyed = tru
 }
 
 export async function close(page) {
+    if (!page.isClosed())
+        await page.unrouteAll({ behavior: 'ignoreErrors' }) // a call may be on its way through a route
     await page.context().close()
     check(page.faults.length === 0, `the page complained: ${page.faults.join('; ')}`)
 }
