@@ -149,8 +149,7 @@ size_t str_utf8_len(struct str s)
     return len;
 }
 
-/* The value of a well-formed character of that length. */
-static uint32_t utf8_value(struct str s, size_t len)
+uint32_t str_utf8_value(struct str s, size_t len)
 {
     static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t value = (unsigned char)s.ptr[0] & first_bits[len];
@@ -168,7 +167,7 @@ size_t str_control_len(struct str s)
         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
     };
     size_t len = str_utf8_len(s);
-    uint32_t value = len == 0 ? 0 : utf8_value(s, len);
+    uint32_t value = len == 0 ? 0 : str_utf8_value(s, len);
     for (size_t i = 0; len > 0 && i < COUNT_OF(controls); i++) {
         if (value >= controls[i].first && value <= controls[i].last)
             return len;

@@ -55,6 +55,8 @@ bool str_to_u64(struct str s, uint64_t *ret_value);
 bool str_is_utf8(struct str s);
 /* Length of the well-formed UTF-8 character that s begins with (1 to 4), or 0. */
 size_t str_utf8_len(struct str s);
+/* The value of the character that s begins with, which has that length. */
+uint32_t str_utf8_value(struct str s, size_t len);
 /* Length of the character that s begins with when that is a control character: of ASCII, of the C1
  * set, a separator of lines, or one that turns the direction of text around. A terminal acts upon
  * these, or shows something else than what stands there. 0: it is another one. */

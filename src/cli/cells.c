@@ -38,22 +38,13 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t value)
     return false;
 }
 
-static uint32_t value_of(struct str text, size_t len)
-{
-    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t value = (unsigned char)text.ptr[0] & first_bits[len];
-    for (size_t i = 1; i < len; i++)
-        value = value << 6 | ((unsigned char)text.ptr[i] & 0x3f);
-    return value;
-}
-
 size_t cells_next(struct str text, size_t *ret_width)
 {
     size_t len = str_utf8_len(text);
     *ret_width = 1;
     if (len < 2)
         return 1;
-    uint32_t value = value_of(text, len);
+    uint32_t value = str_utf8_value(text, len);
     if (is_in(none, COUNT_OF(none), value))
         *ret_width = 0;
     else if (is_in(wide, COUNT_OF(wide), value))

@@ -13,6 +13,6 @@ size_t cells_next(struct str text, size_t *ret_width);
 size_t cells_width(struct str text);
 /* The longest part from the start that takes at most `width` cells. */
 struct str cells_cut(struct str text, size_t width);
-/* Somebody's text, harmless on a screen: control characters are blanks, bytes that are no UTF-8
+/* Text of users, harmless on a screen: control characters are blanks, bytes that are no UTF-8
  * become a question mark, and what takes no cell is left out. At most `bytes_max` of it. */
 struct str cells_clean(struct str text, size_t bytes_max, struct arena *arena);

@@ -58,7 +58,7 @@ struct str top_rate(int64_t now, int64_t before, int64_t ms, struct arena *arena
 {
     if (ms <= 0)
         return STR("-");
-    /* What retention deletes is taken off, too. */
+    /* Totals fall when retention deletes. */
     double rate = now < before ? 0 : (double)(now - before) * 1000 / (double)ms;
     return arena_printf(arena, rate > 0 && rate < 9.95 ? "%.1f" : "%.0f", rate);
 }

@@ -34,7 +34,7 @@ struct screen {
 
 /* ---- lines */
 
-/* What sets colours takes no cell, and goes on where the text is cut. */
+/* Sequences that set colours take no cell, and go on where the text is cut. */
 static void add_cut(struct buf *out, struct str text, size_t cols)
 {
     size_t used = 0;

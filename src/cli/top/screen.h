@@ -23,7 +23,7 @@ enum { TOP_SERIES(TOP_SERIES_ID) TOP_SERIES_COUNT };
 #undef TOP_SERIES_ID
 extern const char *const top_series_names[TOP_SERIES_COUNT];
 
-/* What the server said last; NULL: nothing yet. */
+/* The newest answers of the server; NULL: none yet. */
 struct top_data {
     const struct json *tick;   /* of GET /events?view=summary, or GET /stats */
     const struct json *before; /* the one that rates are told from */

@@ -414,7 +414,7 @@ void engine_hold_operations(struct engine *e, bool held)
     e->operations.doubt.held = held;
 }
 
-/* What is to blame may come with a later page: then it is looked for anew. */
+/* The thing to blame may come with a later page: then it is looked for anew. */
 void operations_commit(struct engine *e)
 {
     if (e->turn.step.op != NULL)

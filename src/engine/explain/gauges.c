@@ -92,17 +92,10 @@ static void add_worker(const struct engine *e, const struct worker *w, struct ga
         g->workers_busy++;
 }
 
-/* The first of a heap are the smallest of all, so nothing is looked at that is behind a later
- * one. */
-static size_t count_until(const struct heap *h, uint32_t from, uint64_t key)
+static size_t count_overdue(const struct engine *e, int64_t now_ms)
 {
-    enum { CHILDREN = 4 };
-    if (from >= h->len || h->items[from].key > key)
-        return 0;
-    size_t count = 1;
-    for (uint32_t i = 1; i <= CHILDREN; i++)
-        count += count_until(h, CHILDREN * from + i, key);
-    return count;
+    const struct heap_item behind = {.key = (uint64_t)now_ms + 1};
+    return now_ms > 0 ? heap_count_before(&e->dues, &behind, SIZE_MAX) : 0;
 }
 
 void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
@@ -113,7 +106,7 @@ void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
         .in_memory = e->execs.len,
         .mail_waiting = left_waiting(&e->inbox.left),
         .mail_unknown = e->inbox.left.strange,
-        .overdue = now_ms > 0 ? count_until(&e->dues, 0, (uint64_t)now_ms) : 0,
+        .overdue = count_overdue(e, now_ms),
     };
     add_queues(e, arena, g);
     g->targets = ARENA_ARRAY(arena, struct target_gauges, GAUGE_TARGETS_MAX);

@@ -480,7 +480,7 @@ static struct version_rec only_version(const struct job_rec *job)
     };
 }
 
-/* What may be listed next: a version, or 0 when there is none. */
+/* *ret_next: the version to list next; 0: there is none. */
 static enum rc put_versions(struct json_writer *w, struct request *r, struct reader *reader,
                             const struct job_rec *job, uint32_t newest, uint32_t *ret_next)
 {

@@ -60,7 +60,7 @@ static void count_ids(struct action_call *call)
         call->found.first[i] = operation_id(call->op.ids, i);
 }
 
-/* What makes two of them the same, for an Idempotency-Key. */
+/* Two actions under one Idempotency-Key are the same if these parts are. */
 static struct once once_of(const struct request *r, const struct operation_rec *op)
 {
     const struct str parts[] = {operation_kind_name(op->kind), op->which, op->ids};

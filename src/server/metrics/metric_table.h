@@ -15,7 +15,7 @@
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-/* What a cell counts in, and how that is printed. Histograms: their buckets, too. */
+/* The unit of a cell, and how it is printed. Histograms: their buckets, too. */
 enum metric_scale {
     SCALE_ONE,
     SCALE_HALF, /* halves, as the states of breakers have them */
@@ -71,7 +71,7 @@ enum http_class { HTTP_2XX, HTTP_3XX, HTTP_4XX, HTTP_5XX, HTTP_CLASSES };
 
 enum file_kind { FILE_DATABASE, FILE_WAL, FILE_OUTPUT, FILE_OUTPUT_WAL, FILE_KINDS };
 
-/* What rows are told apart by. */
+/* Rows are told apart by this label. */
 enum metric_axis {
     AXIS_SERVER, /* nothing: there is one row */
     AXIS_QUEUE,

@@ -12,7 +12,7 @@ struct scraper;
 enum rc scraper_start(struct server *server, struct scraper **ret_scraper, struct err *err);
 /* Prints into r->body and sends r home. RC_BUSY, RC_SHUTDOWN: not taken. */
 enum rc scraper_send(struct scraper *s, struct request *r);
-/* What waits is still answered. NULL is fine, for both. */
+/* Scrapes that wait are still answered. NULL is fine, for both. */
 void scraper_stop(struct scraper *s);
 void scraper_free(struct scraper *s); /* when nobody can send any more */
 

@@ -102,7 +102,7 @@ static struct missed *find_missed(struct slot_watch *w, uint64_t job_id)
     return NULL;
 }
 
-/* What is found again is not told again. */
+/* A gap that is found again is not told again. */
 static void note(struct slot_watch *w, const struct job_rec *job, const struct slot_gap *gap)
 {
     struct missed *missed = find_missed(w, job->id);

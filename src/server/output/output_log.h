@@ -65,7 +65,7 @@ struct follow {
     struct parcel closed;  /* from the tail: forgotten */
 };
 
-/* What its reader has not taken yet. */
+/* Bytes that its reader has not taken yet. */
 static inline size_t follow_unread(const struct follow *f)
 {
     return atomic_load(&f->unsent) + atomic_load(&f->mailed);

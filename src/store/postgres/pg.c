@@ -374,7 +374,7 @@ void pg_ask(struct pg *pg)
     push(pg, true);
 }
 
-/* Somebody waits for an answer. */
+/* A wait for an answer is a round trip. */
 static void count_trip(const struct pg *pg)
 {
     if (pg->place->trips != NULL)

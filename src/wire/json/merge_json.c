@@ -295,8 +295,8 @@ static bool is_total(const struct json *doc, struct str list)
            total->integer == (int64_t)page->count;
 }
 
-/* Who showed all that it has is known by name, and counted once beside others who have it, too. Of
- * the rest only the least is known: what the one who has most has, or what was seen of all. */
+/* Items of a server that showed all it has are known by name, and counted once beside others that
+ * have them, too. Of the rest only the least is known: the largest total, or all that was seen. */
 static void put_total(struct json_writer *w, const struct json *const *objects, size_t count,
                       struct str list, size_t seen, struct arena *arena)
 {

@@ -1,0 +1,65 @@
+#include "engine/explain/gauges.h"
+#include "engine/test/explain.h"
+
+/* As of the given moment. The texts live in the world's arena until the next turn. */
+static struct gauges take(struct world *w, int64_t now_ms)
+{
+    struct gauges gauges;
+    engine_gauges(w->engine, now_ms, &w->arena, &gauges);
+    return gauges;
+}
+
+static const struct queue_gauges *queue_of(const struct gauges *gauges, const char *name)
+{
+    for (size_t i = 0; i < gauges->queue_count; i++) {
+        if (str_eq(gauges->queues[i].queue, str_c(name)))
+            return &gauges->queues[i];
+    }
+    return NULL;
+}
+
+TEST(a_queue_tells_how_many_wait_and_how_many_run)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1);
+    SUBMIT(&w);
+    fake_start(&w, &f);
+    SUBMIT(&w);
+    SUBMIT(&w, .queue = "mail", .when = WHEN_DELAY, .when_ms = 1000);
+    world_turn(&w);
+    struct gauges gauges = take(&w, w.now_ms);
+    const struct queue_gauges *all = queue_of(&gauges, "default");
+    assert_int_equal(all->execs[EXEC_QUEUED], 1);
+    assert_int_equal(all->execs[EXEC_RUNNING], 1);
+    assert_int_equal(all->running, 1);
+    assert_int_equal(queue_of(&gauges, "mail")->execs[EXEC_SCHEDULED], 1);
+    assert_null(queue_of(&gauges, "nowhere"));
+}
+
+TEST(a_worker_is_busy_while_it_runs_something)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 2);
+    assert_int_equal(take(&w, w.now_ms).workers_busy, 0);
+    SUBMIT(&w);
+    fake_start(&w, &f);
+    struct gauges gauges = take(&w, w.now_ms);
+    assert_int_equal(gauges.workers_busy, 1);
+    assert_int_equal(gauges.slots, 2);
+    assert_int_equal(gauges.slots_busy, 1);
+}
+
+TEST(only_executions_whose_time_has_come_are_overdue)
+{
+    enum { JOBS = 40 };
+    WORLD(w);
+    int64_t begin_ms = w.now_ms;
+    for (int i = 1; i <= JOBS; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 1000 * i);
+    world_turn(&w);
+    for (int i = 0; i <= JOBS; i++) {
+        assert_int_equal(take(&w, begin_ms + 1000 * i).overdue, i);
+        assert_int_equal(take(&w, begin_ms + 1000 * i + 999).overdue, i);
+    }
+    assert_int_equal(take(&w, 0).overdue, 0);
+}
