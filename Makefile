@@ -137,7 +137,7 @@ OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 # With planted bugs nothing is built but what the simulator needs, so no program can carry them.
 ifeq ($(VARIANT),plants)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json/% \
-          $(addprefix wire/message/,sla% spec% depends% calendar% unique%) \
+          $(addprefix wire/,spec/% message/calendar%) \
           loop/clock% loop/file% loop/zones% \
           $(addprefix server/turn/,rules% turn% bisect% sql_job% idempotency_hash%) \
           $(addprefix server/cluster/,cluster_map% balance% unsure% timing% company%) \

@@ -3,7 +3,7 @@
 #include "base/test/test.h"
 #include "cli/crontab.h"
 #include "cli/crontab_document.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <stdio.h>
 #include <string.h>

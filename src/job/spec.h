@@ -1,7 +1,7 @@
 /* spec.h - what to run, when, and how to treat trouble, as values.
  *
  * A `struct spec` is a parsed job document: everything in it was checked, defaults are filled in.
- * Its fields are listed in `job/job_fields.h`. `wire/message/spec_json.h` reads and prints it; the
+ * Its fields are listed in `job/job_fields.h`. `wire/spec/spec_json.h` reads and prints it; the
  * canonical print (without the payload) is what the stores keep and what a worker is given. `struct
  * rules` is the small part of it that the engine needs in memory to decide. */
 #pragma once

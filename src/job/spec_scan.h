@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* The value of a member of the outermost object, as it is written there; empty when there is no
- * such member. The text is what spec_text (wire/message/spec_json.h) made; of anything else some
+ * such member. The text is what spec_text (wire/spec/spec_json.h) made; of anything else some
  * part of it is returned, or nothing. */
 struct str spec_scan(struct str text, struct str key);
 /* spec_recurs of such a text. */

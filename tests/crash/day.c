@@ -1,7 +1,7 @@
 #include "day.h"
 
 #include "store/sqlite/sqlite.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

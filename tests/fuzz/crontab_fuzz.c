@@ -3,7 +3,7 @@
 #include "cli/crontab.h"
 #include "cli/crontab_document.h"
 #include "fuzz.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 static void check_document(const struct crontab_entry *entry, struct arena *arena)
 {

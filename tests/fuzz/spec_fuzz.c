@@ -2,7 +2,7 @@
  * that form finds the values that a reader finds. */
 #include "fuzz.h"
 #include "job/spec_scan.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 static void check_scan(struct str text, struct arena *arena)
 {

@@ -1,6 +1,6 @@
 #include "client_wishes.h"
 #include "choice.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 #include "world.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * with the one that it had before; none of a job that never was, or that was deleted. */
 #include "coverage.h"
 #include "model.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 #include "world.h"
 
 #include <inttypes.h>

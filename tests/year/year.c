@@ -14,7 +14,7 @@
 #include "loop/zones.h"
 #include "server/turn/rules.h"
 #include "server/turn/turn.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

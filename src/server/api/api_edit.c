@@ -11,8 +11,8 @@
 #include "server/api/job_document.h"
 #include "server/api/job_edit.h"
 #include "server/api/job_names.h"
-#include "server/api/job_view.h"
 #include "server/cluster/forward.h"
+#include "server/view/job_view.h"
 #include "wire/json/fields.h"
 
 enum {

@@ -1,8 +1,8 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
-#include "server/api/job_view.h"
 #include "server/call/shown.h"
 #include "server/turn/idempotency.h"
+#include "server/view/job_view.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
 

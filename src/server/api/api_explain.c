@@ -2,10 +2,10 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "server/api/api.h"
-#include "server/api/job_view.h"
-#include "server/api/job_warnings.h"
+#include "server/view/job_view.h"
+#include "server/view/job_warnings.h"
 #include "wire/message/explain_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "server/api/api.h"
 #include "server/turn/rules.h"
 #include "wire/message/calendar_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
 #include "server/api/job_names.h"
-#include "server/api/job_view.h"
 #include "server/call/shown.h"
 #include "server/cluster/forward.h"
 #include "server/turn/idempotency.h"
+#include "server/view/job_view.h"
 
 enum {
     RESULT_BYTES = 96, /* of one job in the answer to a batch */

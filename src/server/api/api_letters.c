@@ -2,10 +2,10 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
-#include "server/api/letter_view.h"
-#include "server/api/operation_view.h"
 #include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
+#include "server/view/letter_view.h"
+#include "server/view/operation_view.h"
 #include "wire/message/record_json.h"
 
 enum {

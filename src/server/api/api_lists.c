@@ -3,12 +3,12 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
-#include "server/api/job_view.h"
 #include "server/call/shown.h"
+#include "server/view/job_view.h"
 #include "wire/message/alert_json.h"
 #include "wire/message/rejected_json.h"
-#include "wire/message/sla_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/sla_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <inttypes.h>
 #include <string.h>

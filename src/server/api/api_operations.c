@@ -1,8 +1,8 @@
 /* api_operations.c - actions on many jobs or executions, and how far operations have come. */
 #include "server/api/api.h"
-#include "server/api/operation_view.h"
 #include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
+#include "server/view/operation_view.h"
 
 enum { LIST_BYTES_MAX = 64 << 20 }; /* filters may have a hundred long tags each */
 

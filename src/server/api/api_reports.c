@@ -4,7 +4,7 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
-#include "server/api/job_view.h"
+#include "server/view/job_view.h"
 #include "wire/message/record_json.h"
 #include "wire/message/report_json.h"
 

@@ -2,7 +2,7 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/call/resolve.h"
-#include "wire/message/sla_json.h"
+#include "wire/spec/sla_json.h"
 
 enum {
     RUNS_MAX = 1000,  /* executions of a job that runs once, and events, that a report looks at */

@@ -8,7 +8,7 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/turn/rules.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

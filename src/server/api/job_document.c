@@ -3,7 +3,7 @@
 #include "server/turn/rules.h"
 #include "wire/message/explain_json.h"
 #include "wire/message/preview_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 bool job_intake(struct request *r)
 {

@@ -1,7 +1,7 @@
 #include "server/api/job_edit.h"
 #include "server/api/job_document.h"
 #include "wire/json/json_tree.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 enum { TEXT_BYTES_MAX = 64 << 20, DIFFERS_BYTES_MAX = 1024 };
 

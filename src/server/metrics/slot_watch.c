@@ -10,7 +10,7 @@
 #include "server/metrics/slot_gaps.h"
 #include "server/turn/rules.h"
 #include "store/sorted.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "server/turn/rules.h"
 #include "loop/zones.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 static enum rc find_zone(struct zones *zones, const struct spec *spec, const struct zone **ret_zone,
                          struct err *err)

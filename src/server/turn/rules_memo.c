@@ -1,5 +1,5 @@
 #include "server/turn/rules_memo.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 enum { SPECS_MAX = 1024, TEXT_MAX = 1024 }; /* some 3 MB of those that are usual */
 

@@ -2,7 +2,7 @@
 #include "server/turn/rules_memo.h"
 
 #include "base/test/test.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 static struct str document(struct arena *arena, int number)
 {

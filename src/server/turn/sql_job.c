@@ -1,7 +1,7 @@
 #include "server/turn/sql_job.h"
 #include "server/turn/idempotency_hash.h"
 #include "server/turn/rules.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 static enum rc refuse(const struct field_errors *errors, struct arena *arena, struct err *err)
 {

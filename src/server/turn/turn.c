@@ -11,7 +11,7 @@
 #include "server/turn/sql_job.h"
 #include "wire/json/json_scan.h"
 #include "wire/message/calendar_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/test/test.h"
 #include "server/turn/turn.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "wire/json/fields.h"
 #include "wire/json/json_scan.h"
 #include "wire/message/letter_json.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <stdlib.h>
 

@@ -5,10 +5,10 @@
 #include "job/record/trail.h"
 #include "job/spec_scan.h"
 #include "wire/message/breaker_json.h"
-#include "wire/message/depends_json.h"
 #include "wire/message/explain_json.h"
 #include "wire/message/queue_json.h"
-#include "wire/message/sla_json.h"
+#include "wire/spec/depends_json.h"
+#include "wire/spec/sla_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "worker/run/handler.h"
 #include "base/mem.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 #include "worker/link/session.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 #include "worker/run/run_env.h"
 
 #include <errno.h>

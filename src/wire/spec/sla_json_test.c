@@ -1,7 +1,7 @@
-#include "wire/message/sla_json.h"
+#include "wire/spec/sla_json.h"
 
 #include "base/test/test.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <string.h>
 

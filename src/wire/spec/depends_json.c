@@ -1,4 +1,4 @@
-#include "wire/message/depends_json.h"
+#include "wire/spec/depends_json.h"
 #include "base/id.h"
 #include "job/spec.h"
 

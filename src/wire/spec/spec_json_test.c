@@ -1,4 +1,4 @@
-#include "wire/message/spec_rig_test.h"
+#include "wire/spec/spec_rig_test.h"
 
 TEST(a_full_document_is_understood)
 {

@@ -1,7 +1,7 @@
-#include "server/api/job_view.h"
+#include "server/view/job_view.h"
 #include "job/record/runs.h"
-#include "server/api/job_warnings.h"
-#include "wire/message/spec_json.h"
+#include "server/view/job_warnings.h"
+#include "wire/spec/spec_json.h"
 
 static struct str words(const struct job_rec *job, struct arena *arena, struct spec *ret_spec)
 {

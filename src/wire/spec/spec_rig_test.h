@@ -1,7 +1,7 @@
 /* spec_rig_test.h - for tests: job documents, and what is wrong with them. */
 #pragma once
 #include "base/test/test.h"
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 
 #include <string.h>
 

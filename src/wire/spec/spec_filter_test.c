@@ -1,4 +1,4 @@
-#include "wire/message/spec_rig_test.h"
+#include "wire/spec/spec_rig_test.h"
 
 static void assert_value(enum job_field_id id, const char *text, const char *value)
 {

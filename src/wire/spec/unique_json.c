@@ -1,4 +1,4 @@
-#include "wire/message/unique_json.h"
+#include "wire/spec/unique_json.h"
 #include "base/when.h"
 
 #define WHILE_WORDS                                                                                \

@@ -1,5 +1,5 @@
 #include "job/spec_scan.h"
-#include "wire/message/spec_rig_test.h"
+#include "wire/spec/spec_rig_test.h"
 
 /* Written as it is, not put together: it must say what the default is, and nothing else. */
 TEST(the_default_retry_is_printed_as_any_other)

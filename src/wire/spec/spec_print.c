@@ -1,9 +1,9 @@
 /* Job documents, written. spec_json.c reads them. */
 #include "base/when.h"
 #include "job/time/preview.h"
-#include "wire/message/sla_json.h"
-#include "wire/message/spec_json.h"
-#include "wire/message/unique_json.h"
+#include "wire/spec/sla_json.h"
+#include "wire/spec/spec_json.h"
+#include "wire/spec/unique_json.h"
 
 #include <assert.h>
 

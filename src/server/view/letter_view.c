@@ -1,4 +1,4 @@
-#include "server/api/letter_view.h"
+#include "server/view/letter_view.h"
 
 /* ---- a page */
 

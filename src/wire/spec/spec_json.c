@@ -1,11 +1,11 @@
 /* Job documents, read. spec_print.c writes them. */
-#include "wire/message/spec_json.h"
+#include "wire/spec/spec_json.h"
 #include "base/id.h"
 #include "job/spec_scan.h"
 #include "wire/json/fields.h"
-#include "wire/message/depends_json.h"
-#include "wire/message/sla_json.h"
-#include "wire/message/unique_json.h"
+#include "wire/spec/depends_json.h"
+#include "wire/spec/sla_json.h"
+#include "wire/spec/unique_json.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "server/api/operation_view.h"
+#include "server/view/operation_view.h"
 #include "base/map.h"
 #include "loop/clock.h"
 

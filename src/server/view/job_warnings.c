@@ -1,4 +1,4 @@
-#include "server/api/job_warnings.h"
+#include "server/view/job_warnings.h"
 
 static enum rc read_runs(struct reader *reader, uint64_t job_id, struct arena *arena,
                          struct sketch *ret_took_ms, struct err *err)

@@ -1,4 +1,4 @@
-#include "wire/message/sla_json.h"
+#include "wire/spec/sla_json.h"
 #include "base/id.h"
 #include "base/when.h"
 

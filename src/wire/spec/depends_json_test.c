@@ -1,4 +1,4 @@
-#include "wire/message/spec_rig_test.h"
+#include "wire/spec/spec_rig_test.h"
 
 TEST(jobs_to_wait_for_are_named_by_id_number_or_name)
 {
