@@ -39,6 +39,7 @@
 enum {
     WATCH_MS = 200,
     FORECASTS_KEEP_MS = 60000, /* they look at every schedule */
+    TIMELINES_KEEP_MS = 2000,  /* they look at everything that ran */
     ZONES_TRUST_MS = 1000,     /* a start asks for the zone of every schedule */
     HOST_NAME_BYTES = 256,
     HAND_OVER_US =
@@ -279,6 +280,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
     s->forecasts = kept_new(FORECASTS_KEEP_MS);
+    s->timelines = kept_new(TIMELINES_KEEP_MS);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
     atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
     s->board = board_new(s, CMD_STATS);
@@ -398,6 +400,7 @@ static void stop(struct process *p)
     membership_free(s->membership);
     zones_free(s->zones);
     kept_free(s->forecasts);
+    kept_free(s->timelines);
     incidents_free(s->incidents);
     scraper_free(s->scraper);
     metrics_free(s->metrics);

@@ -22,6 +22,7 @@
 #include "job/record/alert_filter.h"
 #include "job/record/filter.h"
 #include "job/record/question.h"
+#include "job/record/ran.h"
 #include "store/sorted.h"
 
 #include <stdatomic.h>
@@ -347,6 +348,11 @@ struct reader_ops {
      * (scheduled, retrying), so that a job may be there twice. No filter is asked. */
     enum rc (*sorted)(struct reader *, enum job_sort, const struct sort_place *after, size_t max,
                       struct arena *, struct sorted_page *ret_page, struct err *);
+    /* Tells sink, in no order, of each execution that runs, or ran at some moment of
+     * [from_ms, until_ms). At most scan_max rows are looked at in each place where executions are:
+     * *ret_whole is false where there were more. */
+    enum rc (*ran)(struct reader *, const struct ran_query *, ran_sink *sink, void *arg,
+                   bool *ret_whole, struct err *);
     /* Facts about many at once, in the order of the ids; the id of an answer is 0 where there is
      * none. Jobs come without their documents, … */
     enum rc (*heads)(struct reader *, const uint64_t *job_ids, size_t count, struct arena *,

@@ -233,7 +233,7 @@ def test_operations_have_names_of_their_own():
 
 def table_of(name):
     """Names in the reader's table of a part of the job document."""
-    text = (ROOT / "src" / "wire" / "message" / "spec_json.c").read_text()
+    text = (ROOT / "src" / "wire" / "spec" / "spec_json.c").read_text()
     body = re.search(r"%s\[\] = \{(.*?)\n *\};" % name, text, re.S).group(1)
     return set(re.findall(r'\{(?:FIELD\(|FIELD_ARRAY\(|\.name = STR_INIT\()"(\w+)"', body))
 
@@ -379,6 +379,7 @@ def test_documented_parameters_are_taken_and_others_are_not():
     assert len(admins) > 20, admins
     soon, later = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead_s)) for ahead_s in (600, 7200))
     beside = {("/executions/{execution_id}/logs", "limit"): {"format": "ndjson"},  # makes no sense alone
+              ("/timeline", "from"): {"until": "2026-11-16T09:00:00Z"}, ("/timeline", "until"): {"from": "2026-11-16T07:00:00Z"},
               ("/schedule/forecast", "from"): {"from": soon}, ("/schedule/forecast", "until"): {"until": later},
               ("/jobs/{job_id}/slots", "until"): {"until": later},
               ("/settings", "server"): {"server": expect(200, server, "GET", "/cluster")["server"]}}
@@ -673,6 +674,9 @@ def test_answers_about_schedules_are_as_documented():
     job = checked(201, "POST", API + "/jobs", {"command": "true", "schedule": {"cron": "0 * * * *"}})["job_id"]
     assert len(checked(200, "GET", API + "/schedule/forecast")["steps"]) == 24
     checked(400, "GET", API + "/schedule/forecast?step=1s")
+    assert any(run["job_id"] == job for run in checked(200, "GET", API + "/timeline?limit=2000")["ahead"]["runs"])
+    checked(200, "GET", API + "/timeline?by=worker&until=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    checked(400, "GET", API + "/timeline?by=team")
     path = f"{API}/jobs/{job}/slots"
     assert len(checked(200, "GET", path + "?limit=2")["slots"]) == 2
     checked(400, "GET", path + "?from=x")

@@ -17,6 +17,7 @@ request_step api_alerts, api_alert_ack, api_silences, api_silence, api_silence_c
     api_silence_delete, api_rejected, api_jobs, api_executions,
     api_job_executions;                                  /* api_lists.c */
 request_step api_schedule_forecast;                      /* api_forecast.c */
+request_step api_timeline;                               /* api_timeline.c */
 request_step api_job_slots;                              /* api_slots.c */
 request_step api_job_sla_events;                         /* api_lists.c */
 request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */

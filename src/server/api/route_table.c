@@ -82,6 +82,7 @@ const struct route route_table[] = {
             EXEC, .type = BYTES_TYPE),
     GET(    "/schedule/preview",            ADMIN,  NONE,               api_schedule_preview),
     GET(    "/schedule/forecast",           ADMIN,  NONE,               api_schedule_forecast),
+    GET(    "/timeline",                    ADMIN,  NONE,               api_timeline),
     GET(    "/queues",                      ADMIN,  CMD_QUEUES,         api_queues),
     /* To look at one is to ask all: each server knows a part. */
     GET(    "/queues/{}",                   ADMIN,  CMD_QUEUE,          api_queue,

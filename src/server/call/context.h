@@ -40,7 +40,8 @@ struct server {
     struct alert_sender *alert_sender;       /* sends alerts; NULL: no webhook is configured */
     struct output_log *tail;                 /* keeps and follows output, and tells what happens */
     struct zones *zones;                     /* time zones by name */
-    struct kept *forecasts;                  /* that were made lately */
+    struct kept *forecasts;                  /* that were made lately, … */
+    struct kept *timelines;                  /* … and these in the last seconds */
     int64_t started_ms;                      /* wall clock */
     struct worker_versions *worker_versions; /* that are connected */
     struct http_quota *quota;                /* owned: what connections of all net threads have */

@@ -310,6 +310,48 @@ static enum rc list_execs(struct reader *reader, const struct filter *filter,
     return RC_OK;
 }
 
+static void tell_ran(struct map *from, const struct ran_query *q, const struct mem_store *m,
+                     ran_sink *sink, void *arg)
+{
+    MAP_EACH(from, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        const struct attempt_list *list = map_get(&m->attempts, x->id);
+        bool runs = x->state == EXEC_RUNNING || x->state == EXEC_STOPPING;
+        struct ran_rec ran = {
+            .id = x->id,
+            .job_id = x->job_id,
+            .state = x->state,
+            .queue = x->queue,
+            .origin = x->origin,
+            .retry_of = x->retry_of,
+            .created_ms = x->created_ms,
+            .slot_ms = x->slot_ms,
+            .ready_ms = x->ready_ms,
+            .started_ms = x->started_ms,
+            .starts = x->attempts + x->lost + x->returned,
+            .finished_ms = x->finished_ms,
+            .worker_id =
+                runs || list == NULL ? x->worker_id : list->attempts[list->count - 1].worker_id,
+        };
+        if ((runs || x->finished_ms > 0) && ran_fits(q, &ran))
+            sink(arg, &ran);
+    }
+}
+
+static enum rc read_ran(struct reader *reader, const struct ran_query *q, ran_sink *sink, void *arg,
+                        bool *ret_whole, struct err *err)
+{
+    struct mem_store *m = mem_reader_store(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    tell_ran(&m->live, q, m, sink, arg);
+    tell_ran(&m->history, q, m, sink, arg);
+    *ret_whole = m->live.len <= q->scan_max && m->history.len <= q->scan_max;
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
 static int alert_newest_first(const void *a, const void *b)
 {
     uint64_t left = (*(struct alert_rec *const *)a)->id;
@@ -398,6 +440,7 @@ static const struct reader_ops ops = {
     .jobs = list_jobs,
     .execs = list_execs,
     .sorted = list_sorted,
+    .ran = read_ran,
     .heads = mem_read_heads,
     .standings = mem_read_standings,
     .newest_attempts = mem_read_newest_attempts,

@@ -388,3 +388,51 @@ enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_
         ret_page->next = id_at(use, page->limit - 1);
     return RC_OK;
 }
+
+/* ---- when executions ran */
+
+static void tell_ran(const struct pg_call *list, ran_sink *sink, void *arg)
+{
+    for (size_t i = 0; i < pg_rows(list); i++) {
+        struct ran_rec ran;
+        struct row row = pg_row(list, i, NULL);
+        if (row_ran(&row, &ran))
+            sink(arg, &ran);
+    }
+}
+
+static struct pg_call *use_slow(struct pg *pg, enum query query, const struct ran_query *q)
+{
+    struct pg_call *use = pg_call(pg, query);
+    pg_i64(use, q->from_ms);
+    pg_u64(use, q->scan_max);
+    return use;
+}
+
+/* All three places in one round trip, and whether there is more in each. */
+enum rc postgres_read_ran(struct reader *reader, const struct ran_query *q, ran_sink *sink,
+                          void *arg, bool *ret_whole, struct err *err)
+{
+    CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
+    const struct filter filter = filter_of_ran(q);
+    struct look all = {.window = {.id_end = INT64_MAX, .scan_max = (int64_t)q->scan_max}};
+    int64_t drift_ms;
+    TRY(read_drift(pg, &filter, &drift_ms, err));
+    struct look past = {.window = window_of_ran(q, drift_ms)};
+    struct pg_call *live = use_execs(pg, Q_RAN_LIVE, &all);
+    pg_i64(live, q->until_ms);
+    struct pg_call *soon = use_execs(pg, Q_RAN_SOON, &past);
+    pg_i64(soon, q->from_ms);
+    pg_i64(soon, q->until_ms);
+    struct pg_call *slow = use_slow(pg, Q_RAN_SLOW, q);
+    pg_i64(slow, q->until_ms);
+    const struct pg_call *edges[] = {use_execs(pg, Q_EDGE_LIVE, &all),
+                                     use_execs(pg, Q_EDGE_HISTORY, &past),
+                                     use_slow(pg, Q_EDGE_SLOW, q)};
+    TRY(pg_commit(pg, err));
+    tell_ran(live, sink, arg);
+    tell_ran(soon, sink, arg);
+    tell_ran(slow, sink, arg);
+    *ret_whole = edge_of(edges[0]) == 0 && edge_of(edges[1]) == 0 && edge_of(edges[2]) == 0;
+    return RC_OK;
+}

@@ -222,6 +222,8 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
 enum rc postgres_list_sorted(struct reader *reader, enum job_sort sort,
                              const struct sort_place *after, size_t max, struct arena *arena,
                              struct sorted_page *ret_page, struct err *err);
+enum rc postgres_read_ran(struct reader *reader, const struct ran_query *q, ran_sink *sink,
+                          void *arg, bool *ret_whole, struct err *err);
 enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
                             const struct page *page, struct arena *arena,
                             struct exec_page *ret_page, struct err *err);

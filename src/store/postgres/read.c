@@ -459,6 +459,7 @@ static const struct reader_ops ops = {
     .jobs = postgres_list_jobs,
     .execs = postgres_list_execs,
     .sorted = postgres_list_sorted,
+    .ran = postgres_read_ran,
     .heads = read_heads,
     .standings = read_standings,
     .newest_attempts = read_newest_attempts,

@@ -55,6 +55,21 @@ struct window window_of_execs(const struct filter *filter, const struct page *pa
     return w;
 }
 
+struct filter filter_of_ran(const struct ran_query *q)
+{
+    int64_t after_ms = q->from_ms - RAN_SLOW_MS;
+    return (struct filter){
+        .created = {.after_ms = after_ms > 0 ? after_ms : 1, .before_ms = q->until_ms}};
+}
+
+struct window window_of_ran(const struct ran_query *q, int64_t drift_ms)
+{
+    struct filter filter = filter_of_ran(q);
+    struct window w = window_of(&filter, &(struct page){.limit = q->scan_max}, drift_ms);
+    w.scan_max = (int64_t)q->scan_max;
+    return w;
+}
+
 struct window window_of_live(const struct filter *filter, const struct window *w)
 {
     struct window live = *w;

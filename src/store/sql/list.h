@@ -25,6 +25,11 @@ struct window window_of_jobs(const struct filter *filter, const struct page *pag
 struct window window_of_execs(const struct filter *filter, const struct page *page,
                               int64_t drift_ms);
 
+/* Of executions that ran, as far as they ended within RAN_SLOW_MS of when they were made; and the
+ * filter by which the drift is asked for. */
+struct filter filter_of_ran(const struct ran_query *q);
+struct window window_of_ran(const struct ran_query *q, int64_t drift_ms);
+
 /* Of the unfinished ones, where those that have ended are found by how they did. */
 struct window window_of_live(const struct filter *filter, const struct window *w);
 

@@ -171,6 +171,24 @@ bool row_exec(struct row *row, struct exec_rec *exec)
     return row_makes_sense(row);
 }
 
+bool row_ran(struct row *row, struct ran_rec *ran)
+{
+    ran->id = row_id(row);
+    ran->job_id = row_id(row);
+    ran->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    ran->queue = row_text(row);
+    ran->origin = (enum origin)row_range(row, 0, ORIGINS - 1);
+    ran->retry_of = row_u64(row);
+    ran->created_ms = row_ms(row);
+    ran->slot_ms = row_ms(row);
+    ran->ready_ms = row_ms(row);
+    ran->started_ms = row_ms(row);
+    ran->starts = (uint32_t)row_range(row, 0, UINT32_MAX);
+    ran->finished_ms = row_ms(row);
+    ran->worker_id = row_u64(row);
+    return row_makes_sense(row);
+}
+
 void row_charged(struct row *row, struct exec_rec *exec)
 {
     struct cell cell = row_cell(row);

@@ -16,6 +16,7 @@ bool row_job(struct row *row, struct job_rec *job);
 /* Behind its place in that order, which is there also when the rest is bad. */
 bool row_sorted_job(struct row *row, enum job_sort sort, struct sorted_job *job);
 bool row_exec(struct row *row, struct exec_rec *exec);
+bool row_ran(struct row *row, struct ran_rec *ran);
 /* The column behind those, where executions are loaded. */
 void row_charged(struct row *row, struct exec_rec *exec);
 bool row_attempt(struct row *row, struct attempt_rec *attempt);

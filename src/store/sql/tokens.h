@@ -5,6 +5,7 @@
 #include "job/record/alert.h"
 #include "job/record/inbox.h"
 #include "job/record/operation.h"
+#include "job/record/ran.h"
 #include "job/record/record.h"
 #include "job/record/record_fields.h"
 #include "job/spec.h"

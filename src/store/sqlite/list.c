@@ -331,3 +331,63 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
     *ret_page = stretch_merge(stretches, 1 + count, page->limit, arena);
     return RC_OK;
 }
+
+/* ---- when executions ran */
+
+static enum rc tell_ran(struct stmt *rows, ran_sink *sink, void *arg, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = *rows;
+    bool found;
+    for (;;) {
+        struct ran_rec ran;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = stmt_row(&stmt, NULL);
+        if (row_ran(&row, &ran))
+            sink(arg, &ran);
+    }
+}
+
+static enum rc tell_slow(struct db *db, const struct ran_query *q, ran_sink *sink, void *arg,
+                         uint64_t *ret_edge, struct err *err)
+{
+    struct stmt slow = db_stmt(db, SQL_RAN_SLOW);
+    stmt_i64(&slow, q->from_ms);
+    stmt_u64(&slow, q->scan_max);
+    stmt_i64(&slow, q->until_ms);
+    TRY(tell_ran(&slow, sink, arg, err));
+    struct stmt edge = db_stmt(db, SQL_EDGE_SLOW);
+    stmt_i64(&edge, q->from_ms);
+    stmt_u64(&edge, q->scan_max);
+    return read_edge(&edge, ret_edge, err);
+}
+
+enum rc sqlite_read_ran(struct reader *reader, const struct ran_query *q, ran_sink *sink, void *arg,
+                        bool *ret_whole, struct err *err)
+{
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
+    const struct filter filter = filter_of_ran(q);
+    const struct window all = {.id_end = INT64_MAX, .scan_max = (int64_t)q->scan_max};
+    uint64_t live_edge;
+    uint64_t soon_edge;
+    uint64_t slow_edge;
+    int64_t drift_ms;
+    TRY(sqlite_snapshot(reader, &db, err));
+    TRY(read_drift(db, &filter, &drift_ms, err));
+    struct window w = window_of_ran(q, drift_ms);
+    struct stmt live = exec_stmt(db, SQL_RAN_LIVE, EXEC_LIST_ALL, 0, &all);
+    stmt_i64(&live, q->until_ms);
+    TRY(tell_ran(&live, sink, arg, err));
+    struct stmt edge = exec_stmt(db, SQL_EDGE_LIVE, EXEC_LIST_ALL, 0, &all);
+    TRY(read_edge(&edge, &live_edge, err));
+    struct stmt soon = exec_stmt(db, SQL_RAN_SOON, EXEC_LIST_ALL, 0, &w);
+    stmt_i64(&soon, q->from_ms);
+    stmt_i64(&soon, q->until_ms);
+    TRY(tell_ran(&soon, sink, arg, err));
+    edge = exec_stmt(db, SQL_EDGE_HISTORY, EXEC_LIST_ALL, 0, &w);
+    TRY(read_edge(&edge, &soon_edge, err));
+    TRY(tell_slow(db, q, sink, arg, &slow_edge, err));
+    *ret_whole = live_edge == 0 && soon_edge == 0 && slow_edge == 0;
+    return RC_OK;
+}

@@ -412,6 +412,7 @@ static const struct reader_ops ops = {
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .sorted = sqlite_list_sorted,
+    .ran = sqlite_read_ran,
     .heads = sqlite_read_heads,
     .standings = sqlite_read_standings,
     .newest_attempts = sqlite_read_newest_attempts,

@@ -140,6 +140,9 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
                           const struct page *page, struct arena *arena, struct exec_page *ret_page,
                           struct err *err);
 
+enum rc sqlite_read_ran(struct reader *reader, const struct ran_query *q, ran_sink *sink, void *arg,
+                        bool *ret_whole, struct err *err);
+
 /* logs.c */
 enum rc sqlite_logs(struct store *store, struct logs **ret_logs, struct err *err);
 

@@ -93,6 +93,38 @@ WHERE id < $1 ORDER BY id DESC LIMIT $2;
 SELECT {alert.columns} FROM belfry.alert
 WHERE state = {ALERT_PENDING} AND id < $1 ORDER BY id DESC LIMIT $2;
 
+-- token: ran.columns
+id, job_id, state, queue, origin, coalesce(retry_of, 0), created_ms, slot_ms, ready_ms, started_ms,
+    coalesce(attempts, 0) + coalesce(lost, 0) + coalesce(returned, 0)
+
+-- token: ran.begun
+created_ms < :until_ms::bigint AND started_ms > 0 AND started_ms < :until_ms::bigint
+
+-- token: history.slow
+belfry.history
+    WHERE finished_ms - created_ms > {RAN_SLOW_MS} AND finished_ms >= :from_ms::bigint
+    ORDER BY finished_ms
+
+-- name: ran_live
+-- Oldest first: what runs is mostly older than what waits.
+SELECT {ran.columns}, 0, worker_id
+FROM (SELECT * FROM belfry.live WHERE {in_window} ORDER BY id LIMIT :scan_max) l
+WHERE state IN ({EXEC_RUNNING}, {EXEC_STOPPING}) AND {ran.begun};
+
+-- name: ran_soon
+SELECT {ran.columns}, finished_ms, coalesce(attempt_worker, worker_id)
+FROM (SELECT * FROM belfry.history WHERE {in_window} {window}) h
+WHERE finished_ms - created_ms <= {RAN_SLOW_MS} AND finished_ms >= :from_ms::bigint
+    AND {ran.begun};
+
+-- name: ran_slow
+SELECT {ran.columns}, finished_ms, coalesce(attempt_worker, worker_id)
+FROM (SELECT * FROM {history.slow} LIMIT :scan_max::bigint) h
+WHERE {ran.begun};
+
+-- name: edge_slow
+SELECT id FROM {history.slow} LIMIT 1 OFFSET :scan_max::bigint - 1;
+
 -- name: list_sla_events_of_job
 SELECT {sla_event.columns}
 FROM belfry.sla_event WHERE job_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;

@@ -185,6 +185,37 @@ SELECT r.* FROM ({history_of_job} {window}) {history.listed};
 -- name: edge_history_of_job
 {history_of_job} {edge};
 
+-- token: ran.columns
+id, job_id, state, queue, origin, retry_of, created_ms, slot_ms, ready_ms, started_ms,
+    attempts + lost + returned
+
+-- token: ran.begun
+created_ms < :until_ms AND started_ms > 0 AND started_ms < :until_ms
+
+-- token: history.slow
+history INDEXED BY history_slow
+    WHERE finished_ms - created_ms > {RAN_SLOW_MS} AND finished_ms >= :from_ms ORDER BY finished_ms
+
+-- name: ran_live
+-- Oldest first: what runs is mostly older than what waits.
+SELECT {ran.columns}, 0, worker_id
+FROM (SELECT * FROM live WHERE {in_window} ORDER BY id LIMIT :scan_max)
+WHERE state IN ({EXEC_RUNNING}, {EXEC_STOPPING}) AND {ran.begun};
+
+-- name: ran_soon
+SELECT {ran.columns}, finished_ms, coalesce(attempt_worker, worker_id)
+FROM (SELECT * FROM history WHERE {in_window} {window})
+WHERE finished_ms - created_ms <= {RAN_SLOW_MS} AND finished_ms >= :from_ms
+    AND {ran.begun};
+
+-- name: ran_slow
+SELECT {ran.columns}, finished_ms, coalesce(attempt_worker, worker_id)
+FROM (SELECT * FROM {history.slow} LIMIT :scan_max)
+WHERE {ran.begun};
+
+-- name: edge_slow
+SELECT id FROM {history.slow} LIMIT 1 OFFSET :scan_max - 1;
+
 -- name: list_sla_events_of_job
 SELECT {sla_event.columns}
 FROM sla_event WHERE job_id = :job_id AND id < :before ORDER BY id DESC LIMIT :limit;
