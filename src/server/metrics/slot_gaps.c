@@ -45,9 +45,18 @@ static void add_between(const struct schedule *schedule, const struct exec_rec *
     gap->count += range.count;
 }
 
-struct slot_gap slot_gaps_find(const struct schedule *schedule, const struct exec_rec *execs,
-                               size_t count, int64_t floor_ms, int64_t now_ms, struct arena *arena)
+static int64_t floor_at(const struct slot_floor *floor, int64_t now_ms)
 {
+    int64_t kept_ms = floor->keep_ms == 0 ? INT64_MIN : now_ms - floor->keep_ms;
+    int64_t same_ms = floor->changed_ms > floor->stepped_ms ? floor->changed_ms : floor->stepped_ms;
+    return kept_ms > same_ms ? kept_ms : same_ms;
+}
+
+struct slot_gap slot_gaps_find(const struct schedule *schedule, const struct exec_rec *execs,
+                               size_t count, const struct slot_floor *floor, int64_t now_ms,
+                               struct arena *arena)
+{
+    int64_t floor_ms = floor_at(floor, now_ms);
     struct slot_gap gap = {0};
     const struct exec_rec *newest = NULL; /* the one that reaches furthest */
     const struct exec_rec **slots = ARENA_ARRAY(arena, const struct exec_rec *, count + 1);

@@ -12,8 +12,15 @@ struct slot_gap {
     uint64_t count;   /* how many there are */
 };
 
-/* execs: of one job, in any order; others than those of slots are passed over. Records before
- * floor_ms are of another schedule, and what was decided about slots after now_ms is of a clock
- * that has been set back since. */
+/* How far back records say anything. */
+struct slot_floor {
+    int64_t changed_ms; /* what is older is of another schedule */
+    int64_t stepped_ms; /* … by another clock */
+    int64_t keep_ms;    /* … deleted, all but a few that somebody needs; 0: nothing ever is */
+};
+
+/* execs: of one job, in any order; others than those of slots are passed over. What was decided
+ * about slots after now_ms is of a clock that has been set back since. */
 struct slot_gap slot_gaps_find(const struct schedule *schedule, const struct exec_rec *execs,
-                               size_t count, int64_t floor_ms, int64_t now_ms, struct arena *arena);
+                               size_t count, const struct slot_floor *floor, int64_t now_ms,
+                               struct arena *arena);

@@ -41,7 +41,8 @@ static size_t drop(struct exec_rec *execs, size_t count, size_t at)
 static struct slot_gap find(const struct exec_rec *execs, size_t count, int64_t floor_ms)
 {
     const struct schedule schedule = every_minute();
-    return slot_gaps_find(&schedule, execs, count, floor_ms, INT64_MAX, &arena);
+    const struct slot_floor floor = {.changed_ms = floor_ms};
+    return slot_gaps_find(&schedule, execs, count, &floor, INT64_MAX, &arena);
 }
 
 TEST(a_whole_chain_of_records_has_no_gap, NULL, end)
@@ -101,9 +102,13 @@ TEST(an_interval_begins_where_its_records_do, NULL, end)
     for (size_t i = 0; i < count; i++)
         execs[i].slot_ms += 397;
     execs[3].slot_last_ms = execs[3].slot_ms + MINUTE;
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, INT64_MAX, &arena).count, 0);
+    assert_int_equal(
+        slot_gaps_find(&schedule, execs, count, &(struct slot_floor){0}, INT64_MAX, &arena).count,
+        0);
     count = drop(execs, count, 6);
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, INT64_MAX, &arena).count, 1);
+    assert_int_equal(
+        slot_gaps_find(&schedule, execs, count, &(struct slot_floor){0}, INT64_MAX, &arena).count,
+        1);
 }
 
 TEST(what_was_asked_for_or_run_again_is_no_slot, NULL, end)
@@ -127,6 +132,18 @@ TEST(slots_before_an_edit_are_of_another_schedule, NULL, end)
 }
 
 /* Slots ran by a clock that was ahead, and then again. */
+TEST(records_that_were_too_old_to_keep_are_not_missed, NULL, end)
+{
+    const struct schedule schedule = every_minute();
+    struct exec_rec execs[SLOTS];
+    size_t count = drop(execs, drop(execs, make(execs), 1), 1); /* the first is a dead letter */
+    int64_t now_ms = execs[count - 1].slot_ms;
+    struct slot_floor floor = {.keep_ms = now_ms - BEGIN};
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, &floor, now_ms, &arena).count, 2);
+    floor.keep_ms -= 2 * MINUTE;
+    assert_int_equal(slot_gaps_find(&schedule, execs, count, &floor, now_ms, &arena).count, 0);
+}
+
 TEST(a_clock_that_was_set_back_leaves_no_gap, NULL, end)
 {
     struct exec_rec execs[2 * SLOTS];
@@ -148,11 +165,13 @@ TEST(what_ran_by_a_clock_that_was_ahead_is_of_no_account, NULL, end)
         execs[i].state = EXEC_COMPLETED;
         execs[i].slot_ms += i < SLOTS ? 0 : 60 * MINUTE;
     }
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, now_ms, &arena).count, 0);
+    assert_int_equal(
+        slot_gaps_find(&schedule, execs, count, &(struct slot_floor){0}, now_ms, &arena).count, 0);
     execs[count - 1] = execs[SLOTS - 1]; /* the one ahead */
     execs[count - 1].state = EXEC_SCHEDULED;
     execs[count - 1].slot_ms += 2 * MINUTE;
-    assert_int_equal(slot_gaps_find(&schedule, execs, count, 0, now_ms, &arena).count, 1);
+    assert_int_equal(
+        slot_gaps_find(&schedule, execs, count, &(struct slot_floor){0}, now_ms, &arena).count, 1);
 }
 
 TEST(nothing_is_known_of_a_schedule_with_one_record, NULL, end)

@@ -72,15 +72,18 @@ static enum rc read_records(struct slot_watch *w, struct reader *reader, uint64_
 static enum rc find_gap(struct slot_watch *w, struct reader *reader, const struct job_rec *job,
                         const struct schedule *schedule, struct slot_gap *ret_gap)
 {
-    struct timeline_steps steps = clock_steps();
     struct exec_page all;
     bool whole;
-    int64_t floor_ms = job->changed_ms > steps.at_ms ? job->changed_ms : steps.at_ms;
     *ret_gap = (struct slot_gap){0};
     TRY(read_records(w, reader, job->id, clock_wall_ms() - DAY_MS, &all, &whole));
+    const struct slot_floor floor = {
+        .changed_ms = job->changed_ms,
+        .stepped_ms = clock_steps().at_ms,
+        .keep_ms = (int64_t)w->server->options->engine.history_keep_ms,
+    };
+    int64_t now_ms = clock_wall_ms(); /* what was deleted before they were read is older */
     if (whole)
-        *ret_gap =
-            slot_gaps_find(schedule, all.execs, all.count, floor_ms, clock_wall_ms(), &w->arena);
+        *ret_gap = slot_gaps_find(schedule, all.execs, all.count, &floor, now_ms, &w->arena);
     return RC_OK;
 }
 
