@@ -98,7 +98,7 @@ static int64_t took_ms(const struct engine *e, const struct exec *x, enum exec_e
 static struct str handler_of(struct engine *e, const struct exec *x, enum exec_event event,
                              int64_t attempt_ms)
 {
-    bool over = attempt_ms >= 0 || event == EV_LOST;
+    bool over = attempt_ms >= 0 || event == EV_LOST || event == EV_QUARANTINE;
     return over ? arena_str(e->turn.arena, x->job->v.def->rules.track->lane->handler) : STR("");
 }
 

@@ -143,7 +143,8 @@ static size_t cell_of_event(const struct event *event)
     switch (event->event) {
     case EV_LEASE: return CELL_STARTED;
     case EV_RETRY: return CELL_RETRIED;
-    case EV_LOST: return CELL_LEASES_LOST;
+    case EV_LOST:
+    case EV_QUARANTINE: return CELL_LEASES_LOST; /* the last one that was borne */
     case EV_RETURN: return CELL_LEASES_RETURNED;
     default: return NO_CELL;
     }
@@ -196,7 +197,7 @@ static void count_in_queue(metric_cell *cells, const struct event *event)
 /* How an attempt ended; RUN_ENDS: it did not. */
 static enum run_end outcome_of(const struct event *event)
 {
-    if (event->event == EV_LOST)
+    if (event->event == EV_LOST || event->event == EV_QUARANTINE)
         return RUN_END_LOST;
     if (event->event == EV_RETRY)
         return RUN_END_RETRIED;

@@ -171,6 +171,18 @@ TEST(what_is_queued_again_was_not_enqueued_again, start, end)
     expect("t_leases_returned_total{queue=\"mail\"} 1");
 }
 
+TEST(the_loss_that_quarantines_is_a_lost_lease_too, start, end)
+{
+    struct event event = ended(EV_QUARANTINE, EXEC_FAILED);
+    event.took_ms = -1;
+    event.handler = STR("send");
+    happens(&event);
+    expect("t_leases_lost_total{queue=\"mail\"} 1");
+    expect("t_jobs_failed_total{queue=\"mail\"} 1");
+    expect("t_jobs_dead_lettered_total{queue=\"mail\"} 1");
+    expect("t_handler_attempts_total{handler=\"send\",outcome=\"lost\"} 1");
+}
+
 TEST(an_sla_event_is_no_step, start, end)
 {
     struct event event = ended(EV_CREATE, EXEC_RUNNING);
