@@ -12,8 +12,9 @@ import threading
 import time
 
 from belfry import PATIENCE_S, SANITIZED, Server, free_port, main, tests_of, wait_for
-from cluster import Cluster, Postgres
+from cluster import Cluster, Node, Postgres
 from protocol import API, Worker, call, connect, expect, names, send, submit
+from proxy import Proxy
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -477,6 +478,37 @@ def test_sums_over_three_servers_are_the_truth():
         assert truth > 0
         wait_for(lambda: total("belfry_jobs_completed_total", queue=queue) == truth, "the sum to be the truth")
         wait_for(lambda: total("belfry_handler_attempts_total", handler="h") == truth, "the same by handler")
+
+
+def test_a_server_that_is_cut_off_from_its_database_leaves_the_numbers_to_the_others():
+    with Postgres() as postgres, Proxy(postgres.port) as wire:
+        store, queue = postgres.database(), next(names)
+        a, b = (Node("a", store.replace(f":{postgres.port}/", f":{wire.port}/"), "--no-worker"),
+                Node("b", store, "--no-worker"))
+
+        def total(name, **labels):
+            return sum(scrape(node).sum_of(name, **labels) or 0 for node in (a, b))
+        with a:
+            b.copy_key(a)
+            with b:
+                wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares")
+                expect(200, a, "PUT", f"/queues/{queue}", {"concurrency": 7})
+                for node in (a, b):
+                    expect(200, node, "POST", "/jobs/batch", {"jobs": [{"handler": "h", "queue": queue}] * 20})
+                wait_for(lambda: total("belfry_queue_depth", queue=queue) == 40, "both halves")
+                wire.sever()
+                wait_for(lambda: b.shares() == {"b": 16}, "b to take over")
+                wait_for(lambda: scrape(b).get("belfry_queue_depth", queue=queue) == 40, "b to tell of all")
+                alone = scrape(a)
+                assert alone["belfry_store_unavailable"] == 1
+                assert alone["belfry_partitions_owned"] == alone["belfry_scheduler_is_leader"] == 0
+                assert alone["belfry_cluster_partitions"] == 16
+                for name, value in (("queue_depth", 40), ("queue_limit", 7), ("pending_job_count", 40)):
+                    assert total("belfry_" + name) == value, name
+                assert alone["belfry_executions_added_total"] > 0
+                wire.mend()
+                wait_for(lambda: scrape(a)["belfry_partitions_owned"] == 8, "a to come back")
+                wait_for(lambda: total("belfry_queue_depth", queue=queue) == 40, "both halves again")
 
 
 if __name__ == "__main__":

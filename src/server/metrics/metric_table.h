@@ -214,6 +214,8 @@ enum worker_state {
     M(LEADER, GAUGE, ONE, NONE, scrape, "scheduler_is_leader",                                     \
       "1: this server owns partitions, and decides about their jobs")                              \
     M(PARTITIONS, GAUGE, ONE, NONE, scrape, "partitions_owned", "partitions of this server")       \
+    M(ALL_PARTITIONS, GAUGE, ONE, NONE, scrape, "cluster_partitions",                              \
+      "partitions that there are: each server says the same")                                      \
     M(SERVERS, GAUGE, ONE, NONE, scrape, "cluster_servers",                                        \
       "servers that this one sees, itself included: each of them says the same")                   \
     M(TAKEOVERS, COUNTER, ONE, WHY, scrape, "takeovers_total",                                     \

@@ -251,8 +251,9 @@ void metrics_output(struct metrics *m, size_t bytes)
 
 /* ---- gauges
  *
- * Rows of names that are not told of any more keep their counters, and their gauges are 0. Those of
- * the row of all others are sums, so they begin at 0 each time. */
+ * Rows of names that are not told of any more keep their counters, and their gauges are 0, but for
+ * limits: there are none. In the row of all others gauges are sums, and the largest of what does
+ * not add up (ages, states of breakers). */
 
 /* No scrape may see a sum that is not whole: all of it is made apart, and set at once. */
 struct gauge_set {
@@ -263,12 +264,36 @@ struct gauge_set {
     struct arena arena;
 };
 
+/* Of a name that is not told of. */
+static int64_t blank_gauge(enum metric_axis axis, size_t cell)
+{
+    bool is_limit = (axis == AXIS_QUEUE && (cell == CELL_LIMIT || cell == CELL_LIMIT_USED)) ||
+                    (axis == AXIS_TEAM && cell == CELL_TEAM_LIMIT);
+    return is_limit ? METRIC_NO_VALUE : 0;
+}
+
 static void gauges_begin(struct gauge_set *g, struct named_rows *rows, int64_t now_ms)
 {
     *g = (struct gauge_set){.rows = rows, .cells = metric_cells(rows->axis), .now_ms = now_ms};
     g->other = ARENA_ARRAY(&g->arena, int64_t, g->cells);
+    for (size_t i = 0; i < g->cells; i++)
+        g->other[i] = blank_gauge(rows->axis, i);
     for (size_t i = 0; i < rows->len; i++)
         rows->list[i]->told = false;
+}
+
+static void add_to_others(struct gauge_set *g, size_t cell, int64_t value)
+{
+    int64_t *sum = &g->other[cell];
+    bool adds_up = g->rows->axis == AXIS_QUEUE ? cell != CELL_OLDEST : g->rows->axis != AXIS_TARGET;
+    if (value == METRIC_NO_VALUE)
+        return;
+    if (*sum == METRIC_NO_VALUE)
+        *sum = value;
+    else if (adds_up)
+        *sum += value;
+    else if (value > *sum)
+        *sum = value;
 }
 
 /* A gauge that is not there is METRIC_NO_VALUE. */
@@ -283,8 +308,8 @@ static void gauges_put(struct gauge_set *g, struct str name, bool is_used, const
     for (size_t i = from; i < g->cells; i++) {
         if (row != g->rows->other)
             cell_set(&row->cells[i], values[i]);
-        else if (values[i] != METRIC_NO_VALUE)
-            g->other[i] += values[i];
+        else
+            add_to_others(g, i, values[i]);
     }
     row->told = true;
     if (is_used)
@@ -298,7 +323,7 @@ static void gauges_end(struct gauge_set *g, size_t from)
         cell_set(&s->other->cells[i], g->other[i]);
         for (size_t k = 0; k < s->len; k++) {
             if (!s->list[k]->told)
-                cell_set(&s->list[k]->cells[i], 0);
+                cell_set(&s->list[k]->cells[i], blank_gauge(s->axis, i));
         }
     }
     arena_free(&g->arena);
@@ -482,11 +507,24 @@ static void copy_routes(struct metrics *m, struct arena *arena,
     *ret_rows = (struct metric_rows){rows, count};
 }
 
-/* Numbers that the turn has not given yet are not 0. */
 static void forget_values(const struct metric *m, int64_t *cells)
 {
     for (size_t i = 0; i < metric_width(m); i++)
         cells[m->cell + i] = METRIC_NO_VALUE;
+}
+
+void metric_copy_hide_second(struct metric_copy *copy)
+{
+    for (size_t i = 0; i < metric_count; i++) {
+        const struct metric *m = &metric_table[i];
+        const struct metric_rows *rows = &copy->axes[m->axis];
+        if (!str_eq(str_c(m->writer), STR("second")))
+            continue;
+        if (m->axis == AXIS_SERVER)
+            forget_values(m, copy->server);
+        for (size_t k = 0; k < rows->count; k++)
+            forget_values(m, rows->rows[k].cells);
+    }
 }
 
 void metrics_copy(struct metrics *m, struct arena *arena,
@@ -501,11 +539,8 @@ void metrics_copy(struct metrics *m, struct arena *arena,
     copy_routes(m, arena, label, &ret_copy->axes[AXIS_ROUTE]);
     for (size_t i = 0; i < SERVER_CELLS; i++)
         ret_copy->server[i] = cell_get(&m->server[i]);
-    for (size_t i = 0; i < metric_count && ret_copy->gauges_ms == 0; i++) {
-        const struct metric *metric = &metric_table[i];
-        if (metric->axis == AXIS_SERVER && str_eq(str_c(metric->writer), STR("second")))
-            forget_values(metric, ret_copy->server);
-    }
+    if (ret_copy->gauges_ms == 0) /* numbers that the turn has not given yet are not 0 */
+        metric_copy_hide_second(ret_copy);
     ret_copy->server[CELL_STREAMS] = 0;
     ret_copy->server[CELL_FORWARDED] = 0;
     for (size_t n = 0; n < m->nets; n++) {

@@ -76,3 +76,5 @@ struct metric_copy {
 /* Without AXIS_THREAD. label: prints what a route's row is told apart by. */
 void metrics_copy(struct metrics *m, struct arena *arena,
                   void (*label)(size_t route, struct buf *out), struct metric_copy *ret_copy);
+/* Leaves out what the turn gives once a second: it is not known, or another server tells it. */
+void metric_copy_hide_second(struct metric_copy *copy);

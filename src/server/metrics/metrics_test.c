@@ -255,12 +255,27 @@ TEST(a_million_handlers_take_no_more_lines_than_hundred, start, end)
     assert_true(count_lines(scrape(true)) < 2000);
 }
 
+static void give(const struct queue_gauges *queues, size_t count, int64_t now_ms)
+{
+    struct queue_gauges copies[256];
+    for (size_t i = 0; i < count; i++)
+        copies[i] = queues[i];
+    metrics_gauges(m, &(struct gauges){.queues = copies, .queue_count = count, .slots = 8}, now_ms);
+}
+
 TEST(no_scrape_has_more_lines_than_it_may, start, end)
 {
     enum { FEW = 1500 };
+    struct queue_gauges queues[FEW / 10];
+    char names[COUNT_OF(queues)][24];
     metrics_free(m);
     m = metrics_new(FEW, 2, ROUTES);
     happens_in_many(1000, 0);
+    for (size_t i = 0; i < COUNT_OF(queues); i++) {
+        snprintf(names[i], sizeof names[i], "q%zu", i);
+        queues[i] = (struct queue_gauges){.queue = str_c(names[i]), .home = true, .limit = 1};
+    }
+    give(queues, COUNT_OF(queues), 1);
     struct event event = ended(EV_SUCCEED, EXEC_COMPLETED);
     for (int i = 0; i < 1000; i++) {
         char name[24];
@@ -279,14 +294,6 @@ TEST(no_scrape_has_more_lines_than_it_may, start, end)
 
 /* ---- gauges */
 
-static void give(const struct queue_gauges *queues, size_t count, int64_t now_ms)
-{
-    struct queue_gauges copies[256];
-    for (size_t i = 0; i < count; i++)
-        copies[i] = queues[i];
-    metrics_gauges(m, &(struct gauges){.queues = copies, .queue_count = count, .slots = 8}, now_ms);
-}
-
 TEST(numbers_that_nobody_gave_are_not_there, start, end)
 {
     expect_none("\nt_worker_slots ");
@@ -303,7 +310,7 @@ TEST(gauges_of_queues_without_a_row_add_up, start, end)
         queues[i].queue = str_c(names[i]);
         queues[i].execs[EXEC_QUEUED] = 2;
     }
-    give(queues, COUNT_OF(queues), 0);
+    give(queues, COUNT_OF(queues), 1);
     give(queues, COUNT_OF(queues), 1000);
     expect("t_queue_depth{queue=\"q0\"} 2");
     expect("t_queue_depth{queue=\"other\"} 6");
@@ -314,10 +321,68 @@ TEST(gauges_of_queues_without_a_row_add_up, start, end)
     expect("t_queue_depth{queue=\"other\"} 0");
 }
 
+TEST(what_does_not_add_up_is_the_largest_of_all_others, start, end)
+{
+    struct target_gauges targets[NAMED_ROWS_MAX + 3];
+    char names[COUNT_OF(targets)][24];
+    struct queue_gauges queues[COUNT_OF(targets)] = {{.waited_ms = 0}};
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        snprintf(names[i], sizeof names[i], "q%zu", i);
+        queues[i] = (struct queue_gauges){.queue = str_c(names[i]), .letters = 1};
+        queues[i].waited_ms = i == NAMED_ROWS_MAX + 1 ? 9000 : 5000;
+        targets[i] = (struct target_gauges){str_c(names[i]), BREAKER_OPEN};
+    }
+    metrics_gauges(m,
+                   &(struct gauges){.queues = queues,
+                                    .queue_count = COUNT_OF(targets),
+                                    .targets = targets,
+                                    .target_count = COUNT_OF(targets)},
+                   1);
+    expect("t_dlq_depth{queue=\"other\"} 3");
+    expect("t_queue_oldest_age_seconds{queue=\"other\"} 9");
+    expect("t_circuit_breaker_state{target=\"other\"} 1");
+}
+
+TEST(a_name_that_is_not_told_of_has_no_limit, start, end)
+{
+    struct queue_gauges queue = {.queue = STR("mail"), .home = true, .limit = 5, .used = 3};
+    struct queue_gauges other = {.queue = STR("other"), .letters = 1};
+    happens_in("web", 0);
+    expect_none("t_queue_limit{");
+    expect_none("t_queue_depth{"); /* not told yet */
+    give(&queue, 1, 1);
+    expect("t_queue_depth{queue=\"web\"} 0");
+    expect_none("t_queue_limit{queue=\"web\"}");
+    give(&other, 1, 1000); /* its partitions have moved */
+    expect("t_queue_depth{queue=\"mail\"} 0");
+    expect("t_dlq_depth{queue=\"other\"} 1");
+    expect_none("t_queue_limit{");
+    expect_none("t_queue_limit_used{");
+}
+
+TEST(numbers_that_others_tell_are_left_out, start, end)
+{
+    static const char *const gone[] = {"\nt_queue_depth{", "\nt_queue_limit{", "\nt_dlq_depth{",
+                                       "\nt_worker_slots "};
+    struct metric_copy *copy = ARENA_NEW(&arena, struct metric_copy);
+    struct queue_gauges queue = {.queue = STR("mail"), .home = true, .limit = 5, .letters = 1};
+    CLEANUP(buf_free) struct buf out = BUF(16 << 20);
+    happens_in("mail", 0);
+    give(&queue, 1, 1);
+    metrics_copy(m, &arena, label, copy);
+    metric_copy_hide_second(copy);
+    exposition_print(&(struct exposition){.prefix = STR("t_")}, copy, &out);
+    struct str text = arena_str(&arena, buf_str(&out));
+    assert_true(has(text, "t_executions_added_total{queue=\"mail\"} 1"));
+    assert_true(has(text, "t_turns_total 0"));
+    for (size_t i = 0; i < COUNT_OF(gone); i++)
+        assert_null(strstr(arena_zstr(&arena, text), gone[i]));
+}
+
 TEST(a_queue_without_a_limit_has_no_line_of_it, start, end)
 {
     struct queue_gauges queue = {.queue = STR("mail"), .home = true, .limit = 5, .used = 3};
-    give(&queue, 1, 0);
+    give(&queue, 1, 1);
     expect("t_queue_limit{queue=\"mail\"} 5");
     expect("t_queue_limit_used{queue=\"mail\"} 3");
     queue.limit = 0;
@@ -332,7 +397,7 @@ TEST(a_queue_without_a_limit_has_no_line_of_it, start, end)
 TEST(a_row_with_something_in_its_gauges_is_not_idle, start, end)
 {
     struct queue_gauges queue = {.queue = STR("mail"), .letters = 1};
-    give(&queue, 1, 0);
+    give(&queue, 1, 1);
     give(&queue, 1, HOUR_MS);
     happens_in_many(NAMED_ROWS_MAX, HOUR_MS + 1000);
     expect("t_dlq_depth{queue=\"mail\"} 1");
@@ -342,7 +407,7 @@ TEST(breakers_have_three_states, start, end)
 {
     struct target_gauges targets[] = {
         {STR("a"), BREAKER_CLOSED}, {STR("b"), BREAKER_HALF_OPEN}, {STR("c"), BREAKER_OPEN}};
-    metrics_gauges(m, &(struct gauges){.targets = targets, .target_count = 3}, 0);
+    metrics_gauges(m, &(struct gauges){.targets = targets, .target_count = 3}, 1);
     expect("t_circuit_breaker_state{target=\"a\"} 0");
     expect("t_circuit_breaker_state{target=\"b\"} 0.5");
     expect("t_circuit_breaker_state{target=\"c\"} 1");

@@ -49,6 +49,16 @@ void metric_label_print(struct buf *out, const char *name, struct str value)
 
 /* ---- rows */
 
+/* What was not told yet is not 0. */
+static void forget_gauges(struct named_row *row, enum metric_axis axis)
+{
+    for (size_t i = 0; i < metric_count; i++) {
+        const struct metric *m = &metric_table[i];
+        for (size_t k = 0; m->axis == axis && m->kind == METRIC_GAUGE && k < metric_width(m); k++)
+            cell_set(&row->cells[m->cell + k], METRIC_NO_VALUE);
+    }
+}
+
 static struct named_row *row_new(const struct named_rows *s, struct str name, struct str shown)
 {
     CLEANUP(buf_free) struct buf labels = BUF(LABEL_BYTES_MAX);
@@ -61,6 +71,7 @@ static struct named_row *row_new(const struct named_rows *s, struct str name, st
     memcpy(text + name.len, labels.ptr, labels.len);
     row->name = str_of(text, name.len);
     row->labels = str_of(text + name.len, labels.len);
+    forget_gauges(row, s->axis);
     return row;
 }
 

@@ -92,7 +92,7 @@ struct named_row *named_rows_get(struct named_rows *s, struct str name, int64_t 
 /* A copy of a row, for a scrape. */
 struct metric_row {
     struct str labels; /* in the arena */
-    const int64_t *cells;
+    int64_t *cells;
 };
 struct arena;
 /* All rows, in the order in which they were seen, and the others' last if it was used. */

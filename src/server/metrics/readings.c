@@ -12,11 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum {
-    STAT_BYTES = 1024,
-    THREAD_NAMES_MAX = 16,
-    NAME_BYTES = 32,
-};
+enum { STAT_BYTES = 1024 };
 
 #define SECOND_US INT64_C(1000000)
 
@@ -81,12 +77,7 @@ static void read_process(const struct server *s, int64_t *server)
     read_files(server);
 }
 
-/* ---- threads: those of one name together */
-
-struct thread_time {
-    char name[NAME_BYTES];
-    int64_t us;
-};
+/* ---- threads */
 
 /* "PID (NAME) S …": the 14th and the 15th field are times; names may hold anything. */
 static bool parse_thread(char *text, struct thread_time *ret_thread)
@@ -107,49 +98,64 @@ static bool parse_thread(char *text, struct thread_time *ret_thread)
     return true;
 }
 
-static void add_thread(struct thread_time *all, size_t *count, const struct thread_time *one)
+static struct thread_time *find_thread(struct thread_times *t, const char *name)
 {
     size_t i = 0;
-    while (i < *count && strcmp(all[i].name, one->name) != 0)
+    while (i < t->count && strcmp(t->all[i].name, name) != 0)
         i++;
     if (i == THREAD_NAMES_MAX)
-        i--; /* there are no more than half as many */
-    else if (i == *count)
-        all[(*count)++] = (struct thread_time){.us = 0};
-    memcpy(all[i].name, one->name, sizeof one->name);
-    all[i].us += one->us;
+        return &t->all[i - 1]; /* there are no more than half as many */
+    if (i == t->count)
+        snprintf(t->all[t->count++].name, sizeof t->all[0].name, "%s", name);
+    return &t->all[i];
 }
 
-static size_t read_threads(struct thread_time all[THREAD_NAMES_MAX])
+void thread_times_add(struct thread_times *total, const struct thread_times *now)
 {
-    size_t count = 0;
+    for (size_t i = 0; i < now->count; i++)
+        (void)find_thread(total, now->all[i].name);
+    for (size_t i = 0; i < total->count; i++) {
+        struct thread_time *time = &total->all[i];
+        int64_t us = 0;
+        for (size_t k = 0; k < now->count; k++)
+            us += find_thread(total, now->all[k].name) == time ? now->all[k].us : 0;
+        if (us < time->us)
+            time->ended_us += time->us - us;
+        time->us = us;
+    }
+}
+
+static void read_threads(struct thread_times *ret_now)
+{
     struct thread_time one;
     char text[STAT_BYTES];
     char path[512];
     DIR *dir = opendir("/proc/self/task");
+    *ret_now = (struct thread_times){.count = 0};
     for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
         snprintf(path, sizeof path, "/proc/self/task/%s/stat", entry->d_name);
         if (entry->d_name[0] != '.' && read_proc(path, text) && parse_thread(text, &one))
-            add_thread(all, &count, &one);
+            find_thread(ret_now, one.name)->us += one.us;
     }
     if (dir != NULL)
         closedir(dir);
-    return count;
 }
 
-static void put_threads(struct arena *arena, struct metric_rows *ret_rows)
+static void put_threads(struct thread_times *times, struct arena *arena,
+                        struct metric_rows *ret_rows)
 {
-    struct thread_time all[THREAD_NAMES_MAX];
-    size_t count = read_threads(all);
-    struct metric_row *rows = ARENA_ARRAY(arena, struct metric_row, count);
-    for (size_t i = 0; i < count; i++) {
+    struct thread_times now;
+    read_threads(&now);
+    thread_times_add(times, &now);
+    struct metric_row *rows = ARENA_ARRAY(arena, struct metric_row, times->count);
+    for (size_t i = 0; i < times->count; i++) {
         CLEANUP(buf_free) struct buf label = BUF(STAT_BYTES);
         int64_t *cells = ARENA_ARRAY(arena, int64_t, THREAD_CELLS);
-        cells[CELL_THREAD_CPU] = all[i].us;
-        metric_label_print(&label, metric_axis_label(AXIS_THREAD), str_c(all[i].name));
+        cells[CELL_THREAD_CPU] = times->all[i].us + times->all[i].ended_us;
+        metric_label_print(&label, metric_axis_label(AXIS_THREAD), str_c(times->all[i].name));
         rows[i] = (struct metric_row){arena_str(arena, buf_str(&label)), cells};
     }
-    *ret_rows = (struct metric_rows){rows, count};
+    *ret_rows = (struct metric_rows){rows, times->count};
 }
 
 /* ---- disks */
@@ -214,26 +220,36 @@ static void read_incidents(const struct server *s, int64_t *server)
     server[CELL_TROUBLE] = outages.goes_on;
 }
 
-/* A server that is alone with its store owns all of it. */
-static void read_cluster(const struct server *s, struct arena *arena, int64_t *server)
+static void put_cluster(int64_t *server, int64_t owned, int64_t partitions, int64_t servers)
 {
-    struct cluster_view view;
-    struct node_rec me;
-    int64_t owned = 1;
-    int64_t servers = 1;
-    if (s->membership != NULL) {
-        membership_look(s->membership, arena, &view, &me);
-        owned = 0;
-        for (size_t p = 0; p < view.partition_count; p++)
-            owned += str_eq(view.partitions[p].owner, me.start);
-        servers = (int64_t)view.node_count;
-    }
     server[CELL_PARTITIONS] = owned;
     server[CELL_LEADER] = owned > 0;
+    server[CELL_ALL_PARTITIONS] = partitions;
     server[CELL_SERVERS] = servers;
 }
 
-void readings_take(const struct server *s, struct arena *arena, struct metric_copy *copy)
+/* A server that cannot renew its row goes by an old view: others may own what it had, and tell
+ * about that. A server that is alone with its store owns all of it. */
+static void read_cluster(const struct server *s, struct arena *arena, struct metric_copy *copy)
+{
+    struct cluster_view view;
+    struct node_rec me;
+    int64_t owned = 0;
+    if (s->membership == NULL) {
+        put_cluster(copy->server, 1, 1, 1);
+        return;
+    }
+    membership_look(s->membership, arena, &view, &me);
+    bool decides = membership_may_decide(s->membership);
+    for (size_t p = 0; p < view.partition_count; p++)
+        owned += decides && str_eq(view.partitions[p].owner, me.start);
+    put_cluster(copy->server, owned, (int64_t)view.partition_count, (int64_t)view.node_count);
+    if (!decides && view.node_count > 1)
+        metric_copy_hide_second(copy);
+}
+
+void readings_take(const struct server *s, struct thread_times *times, struct arena *arena,
+                   struct metric_copy *copy)
 {
     int64_t *server = copy->server;
     server[CELL_BUILD] = 1;
@@ -246,6 +262,6 @@ void readings_take(const struct server *s, struct arena *arena, struct metric_co
     read_clock(server);
     read_store(s, server);
     read_incidents(s, server);
-    read_cluster(s, arena, server);
-    put_threads(arena, &copy->axes[AXIS_THREAD]);
+    read_cluster(s, arena, copy);
+    put_threads(times, arena, &copy->axes[AXIS_THREAD]);
 }

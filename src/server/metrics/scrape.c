@@ -18,6 +18,7 @@ struct scraper {
     struct mailbox *box;
     struct thread *thread;
     struct slot_watch *audit; /* owned */
+    struct thread_times times;
 };
 
 /* A scrape, in one of the formats; printed when the first one asks for it. */
@@ -36,7 +37,7 @@ static void print_route(size_t number, struct buf *out)
                        route == NULL ? STR("") : str_c(http_method_name(route->method)));
 }
 
-static void print_page(const struct scraper *s, bool openmetrics, struct buf *out)
+static void print_page(struct scraper *s, bool openmetrics, struct buf *out)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct metric_copy *copy = ARENA_NEW(&arena, struct metric_copy);
@@ -46,7 +47,7 @@ static void print_page(const struct scraper *s, bool openmetrics, struct buf *ou
         .openmetrics = openmetrics,
     };
     metrics_copy(s->server->metrics, &arena, print_route, copy);
-    readings_take(s->server, &arena, copy);
+    readings_take(s->server, &s->times, &arena, copy);
     exposition_print(&x, copy, out);
 }
 
@@ -74,7 +75,7 @@ static const struct buf *represent(struct request *r, struct scrape_page *page)
     return r->form.is_packed ? &page->packed : &page->text;
 }
 
-static void serve_one(const struct scraper *s, struct request *r, struct scrape_page pages[2])
+static void serve_one(struct scraper *s, struct request *r, struct scrape_page pages[2])
 {
     bool openmetrics = wants_openmetrics(r);
     struct scrape_page *page = &pages[openmetrics];
@@ -89,7 +90,7 @@ static void serve_one(const struct scraper *s, struct request *r, struct scrape_
 }
 
 /* Those that came meanwhile are answered alike. */
-static void serve_all(const struct scraper *s, struct list *calls)
+static void serve_all(struct scraper *s, struct list *calls)
 {
     struct scrape_page pages[2] = {0};
     for (struct list_node *node; (node = list_pop_front(calls)) != NULL;) {
