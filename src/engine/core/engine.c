@@ -240,7 +240,7 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
 static void note_age(const struct engine *e, struct command *cmd, const struct queue *q,
                      struct queue_age *ages, size_t *len)
 {
-    int64_t waited_ms = queue_head_waited_ms(e, q);
+    int64_t waited_ms = queue_head_waited_ms(q, e->now_ms);
     if (waited_ms > 0)
         ages[(*len)++] = (struct queue_age){arena_str(cmd->arena, q->name), waited_ms};
 }

@@ -5,13 +5,13 @@
 #include "engine/ready/queues.h"
 #include "engine/ready/workers.h"
 
-static void add_queue(const struct engine *e, const struct queue *q, struct arena *arena,
-                      struct gauges *g)
+static void add_queue(const struct engine *e, const struct queue *q, int64_t now_ms,
+                      struct arena *arena, struct gauges *g)
 {
     struct queue_gauges *to = &g->queues[g->queue_count++];
     *to = (struct queue_gauges){
         .queue = arena_str(arena, q->name),
-        .waited_ms = queue_head_waited_ms(e, q),
+        .waited_ms = queue_head_waited_ms(q, now_ms),
         .running = q->held - q->lent,
         .home = partition_has_bucket(&e->owned, q->home),
         .limit = q->v.concurrency,
@@ -25,13 +25,14 @@ static void add_queue(const struct engine *e, const struct queue *q, struct aren
     }
 }
 
-static void add_queues(const struct engine *e, struct arena *arena, struct gauges *g)
+static void add_queues(const struct engine *e, int64_t now_ms, struct arena *arena,
+                       struct gauges *g)
 {
     g->queues = ARENA_ARRAY(arena, struct queue_gauges, e->queues.by_name.len + 1);
     for (size_t i = 0; i < e->queues.by_name.cap; i++) {
         const struct queue *q = e->queues.by_name.slots[i].value;
         if (q != NULL)
-            add_queue(e, q, arena, g);
+            add_queue(e, q, now_ms, arena, g);
     }
 }
 
@@ -106,9 +107,9 @@ void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
         .in_memory = e->execs.len,
         .mail_waiting = left_waiting(&e->inbox.left),
         .mail_unknown = e->inbox.left.strange,
-        .overdue = count_overdue(e, now_ms),
+        .overdue = count_overdue(e, now_ms - GAUGE_OVERDUE_MS),
     };
-    add_queues(e, arena, g);
+    add_queues(e, now_ms, arena, g);
     g->targets = ARENA_ARRAY(arena, struct target_gauges, GAUGE_TARGETS_MAX);
     add_targets(e, false, arena, g);
     add_targets(e, true, arena, g);

@@ -10,7 +10,10 @@
 
 struct engine;
 
-enum { GAUGE_TARGETS_MAX = 1000 }; /* breakers: those that are not closed come first */
+enum {
+    GAUGE_TARGETS_MAX = 1000, /* breakers: those that are not closed come first */
+    GAUGE_OVERDUE_MS = 1000,  /* a turn that is so late is no news */
+};
 
 struct queue_gauges {
     struct str queue;
@@ -50,12 +53,13 @@ struct gauges {
     size_t slots;      /* … and what they take at once */
     size_t slots_busy; /* leases of ours, whoever has them */
     size_t polls_parked;
-    size_t overdue; /* executions whose time has come and was not looked at */
+    size_t overdue; /* executions whose time has come a while ago and was not looked at */
     size_t in_memory;
     size_t mail_waiting;
     size_t mail_unknown;
 };
 
-/* Texts are copied into the arena. Between turns; now_ms: wall clock. */
+/* Texts are copied into the arena. Between turns; now_ms: wall clock, as nothing may have happened
+ * since the newest turn but that time went by. */
 void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
                    struct gauges *ret_gauges);

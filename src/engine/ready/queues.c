@@ -209,7 +209,7 @@ int64_t queue_waited_ms(const struct engine *e, const struct queue *q)
     return waited_ms;
 }
 
-int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q)
+int64_t queue_head_waited_ms(const struct queue *q, int64_t now_ms)
 {
     int64_t waited_ms = 0;
     LIST_EACH(&q->lanes, lane)
@@ -220,8 +220,8 @@ int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q)
             if (track->heap.len == 0)
                 continue;
             const struct exec *x = CONTAINER_OF(track->heap.items[0].node, struct exec, ready);
-            if (e->now_ms - x->v.ready_ms > waited_ms)
-                waited_ms = e->now_ms - x->v.ready_ms;
+            if (now_ms - x->v.ready_ms > waited_ms)
+                waited_ms = now_ms - x->v.ready_ms;
         }
     }
     return waited_ms;

@@ -84,7 +84,7 @@ struct queue_rec queue_record(const struct queue *q);
 int64_t queue_waited_ms(const struct engine *e, const struct queue *q);
 /* The same of those that are first in their tracks: where priorities differ another may be older,
  * but it takes no longer however much is ready. */
-int64_t queue_head_waited_ms(const struct engine *e, const struct queue *q);
+int64_t queue_head_waited_ms(const struct queue *q, int64_t now_ms);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
 /* The queue has settings, or has had a job. */

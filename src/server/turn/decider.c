@@ -25,7 +25,6 @@ enum {
     RETRY_IN_CLUSTER_US = 1000000,
     LOOK_US = 1000000,
     GAUGES_US = 1000000,
-    OVERDUE_MS = 1000,
     DOUBT_LOOK_MS = 20,
     /* For the store, when the server ends. Service managers kill it after half a minute. */
     LAST_WAIT_US = 3000000,
@@ -328,7 +327,7 @@ static void give_gauges(struct decider *d)
     if (now_us < d->next_gauges_us)
         return;
     struct gauges_news *news = gauges_news_new();
-    engine_gauges(d->turn.engine, clock_wall_ms() - OVERDUE_MS, &news->arena, &news->gauges);
+    engine_gauges(d->turn.engine, clock_wall_ms(), &news->arena, &news->gauges);
     output_log_gauges(d->server->tail, news);
     int64_t took_us = clock_mono_us() - now_us;
     d->next_gauges_us = now_us + (took_us * 100 > GAUGES_US ? took_us * 100 : GAUGES_US);
