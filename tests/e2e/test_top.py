@@ -57,6 +57,9 @@ def test_keys_sort_filter_and_scroll():
         shown.wait(lambda _: first_queue() == mine[7], "the queue that fits")
         shown.type("\r")
         shown.wait_for_text(f"/ filter: {mine[7]}")
+        shown.type("\x1b[B" * 400 + "r")  # more than is read at once: none is taken for Escape
+        shown.wait_for_text(f"(name, reversed)  r reverse  / filter: {mine[7]}")
+        shown.type("r")
         shown.type("?")
         shown.wait_for_text("Escape")
         shown.type("?\x1b")

@@ -10,7 +10,7 @@
 
 enum {
     FRAME_BYTES_MAX = 1 << 22,
-    KEYS_MAX = 256,
+    KEYS_MAX = 252, /* whole keys of three or four bytes, however many come at once */
     ROWS_USUAL = 24,
     COLS_USUAL = 80,
     SIZE_MAX_CELLS = 1000, /* more than anybody reads */
