@@ -312,6 +312,23 @@ def test_the_last_outcomes_are_ten():
     assert "last_outcomes" not in expect(200, server, "GET", f"/jobs/{job}")
 
 
+def test_a_list_tells_how_long_runs_take_and_what_jobs_wait_for():
+    queue, handler = next(names), next(names)
+    first = submit(server, queue=queue, handler=handler, schedule={"every": "1h"})[0]
+    second = submit(server, queue=queue, schedule={"every": "1h"}, depends_on=[{"job": first}])[0]
+    expect(201, server, "POST", f"/jobs/{first}/trigger")
+    run_next(Worker(server, queues=[queue], handlers=[handler], commands=False), "succeeded")
+    page = expect(200, server, "GET", f"/jobs?queue={queue}&fields=job_id,p50_duration_ms,depends_on&limit=100")["jobs"]
+    assert page[1].pop("p50_duration_ms") >= 0
+    assert page == [
+        {"job_id": second, "p50_duration_ms": None,
+         "depends_on": [{"job": first, "type": "success", "state": "per_slot"}]},
+        {"job_id": first, "depends_on": []}], page
+    assert expect(200, server, "GET", f"/jobs/{second}?fields=p50_duration_ms") == {"p50_duration_ms": None}
+    for name in ("p50_duration_ms", "depends_on"):
+        assert "at most 100" in refusal(f"/jobs?fields={name}&limit=101")
+
+
 def test_three_servers_give_the_same_answers():
     with Postgres() as postgres, Cluster(postgres, 3, "--no-worker") as nodes:
         jobs = [submit(nodes[i % 3], queue="q", name=f"job-{i}", tags={"i": str(i)})[0] for i in range(9)]

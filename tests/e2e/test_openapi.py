@@ -454,7 +454,7 @@ def test_answers_about_jobs_are_as_documented():
     checked(200, "GET", path + "/executions?count=true")
     checked(200, "DELETE", path)
     told = checked(200, "GET", path)
-    checked(200, "GET", f"{path}?fields={','.join([*told, 'last_outcomes', 'estimated_start_time', 'estimated_start_reason'])}")
+    checked(200, "GET", f"{path}?fields={','.join([*told, 'last_outcomes', 'p50_duration_ms', 'estimated_start_time', 'estimated_start_reason'])}")
     checked(201, "POST", f"{API}/executions/{job['execution_id']}/retry")
     checked(409, "POST", f"{API}/executions/{job['execution_id']}/retry")
     for method in ("GET", "DELETE"):

@@ -1,3 +1,4 @@
+#include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/api/job_document.h"
 #include "server/api/job_names.h"
@@ -238,6 +239,8 @@ static void look_job(struct request *r, struct reader *reader)
         r->rc = look_dependencies(r, reader, job.id, &waits);
     if (r->rc == RC_OK && r->shown.outcomes)
         r->rc = job_outcomes_read(reader, &job, 1, r->arena, &view, &r->err);
+    if (r->rc == RC_OK && r->shown.pace)
+        r->rc = job_paces_read(reader, &job, 1, clock_wall_ms(), r->arena, &view, &r->err);
     if (r->rc != RC_OK)
         return;
     view.waits = &waits;

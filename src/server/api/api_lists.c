@@ -350,6 +350,20 @@ static enum rc read_jobs(struct request *r, struct reader *reader, struct job_pa
     return store_list_jobs(reader, &r->list.filter, &r->list.page, r->arena, ret_page, &r->err);
 }
 
+/* What is only read for those who name it. */
+static enum rc read_named(struct request *r, struct reader *reader, const struct job_page *page,
+                          struct job_view *views)
+{
+    if (r->shown.outcomes)
+        TRY(job_outcomes_read(reader, page->jobs, page->count, r->arena, views, &r->err));
+    if (r->shown.pace)
+        TRY(job_paces_read(reader, page->jobs, page->count, clock_wall_ms(), r->arena, views,
+                           &r->err));
+    if (r->shown.waits)
+        TRY(job_upstreams_read(reader, page->jobs, page->count, r->arena, views, &r->err));
+    return RC_OK;
+}
+
 static enum rc print_jobs(struct request *r, struct reader *reader, struct json_writer *w,
                           uint64_t *ret_next)
 {
@@ -360,8 +374,7 @@ static enum rc print_jobs(struct request *r, struct reader *reader, struct json_
         views[i] = (struct job_view){.phase = job_phase(page.jobs[i].state, EXEC_NONE, false)};
     if (r->shown.reads_apart)
         TRY(job_views_read_short(reader, page.jobs, page.count, r->arena, views, &r->err));
-    if (r->shown.outcomes)
-        TRY(job_outcomes_read(reader, page.jobs, page.count, r->arena, views, &r->err));
+    TRY(read_named(r, reader, &page, views));
     for (size_t i = 0; i < page.count; i++) {
         size_t from = r->body.len;
         job_print_short(w, &page.jobs[i], &views[i]);

@@ -61,7 +61,10 @@ struct shown_call {
     size_t count;
     bool reads_apart; /* something beside the records has to be read */
     bool outcomes;    /* last_outcomes is among them, … */
+    bool pace;        /* … or p50_duration_ms, … */
+    bool waits;       /* … or depends_on in a list, … */
     bool estimate;    /* … or when it is likely to start */
+    struct str costly; /* one of the first three, if any */
 };
 
 /* Pieces of output to keep, and the worker that they come from. */

@@ -10,6 +10,18 @@ static bool is_there(const struct shown_call *shown, struct str name)
     return false;
 }
 
+static void add_member(struct shown_call *shown, const struct shown_member *member, bool is_list)
+{
+    bool waits = is_list && member->kept == SHOWN_WAITS;
+    shown->reads_apart |= member->kept == SHOWN_APART;
+    shown->outcomes |= member->kept == SHOWN_OUTCOMES;
+    shown->pace |= member->kept == SHOWN_PACE;
+    shown->estimate |= member->kept == SHOWN_ASKED;
+    shown->waits |= waits;
+    if (waits || member->kept == SHOWN_OUTCOMES || member->kept == SHOWN_PACE)
+        shown->costly = member->name;
+}
+
 static void add_name(struct request *r, const struct shown_members *members, bool is_list,
                      struct str *keys, struct str name, struct field_errors *errors)
 {
@@ -22,9 +34,7 @@ static void add_name(struct request *r, const struct shown_members *members, boo
                     STR_ARG(name), members->thing);
     } else if (!is_there(&r->shown, member->name)) {
         keys[r->shown.count++] = member->name;
-        r->shown.reads_apart |= member->kept == SHOWN_APART;
-        r->shown.outcomes |= member->kept == SHOWN_NAMED;
-        r->shown.estimate |= member->kept == SHOWN_ASKED;
+        add_member(&r->shown, member, is_list);
     }
 }
 
@@ -42,10 +52,10 @@ void shown_read(struct request *r, const struct shown_members *members, bool is_
         more = str_index(text, ',') < text.len;
         add_name(r, members, is_list, keys, str_cut(&text, ','), errors);
     } while (more && errors->count == 0);
-    if (is_list && r->shown.outcomes && r->list.page.limit > SHOWN_OUTCOMES_PAGE_MAX)
+    if (is_list && r->shown.costly.len > 0 && r->list.page.limit > SHOWN_READS_PAGE_MAX)
         field_error(errors, r->arena, STR("fields"),
-                    "'last_outcomes' is shown in pages of at most %d: limit=%d",
-                    SHOWN_OUTCOMES_PAGE_MAX, SHOWN_OUTCOMES_PAGE_MAX);
+                    "'%.*s' is shown in pages of at most %d: limit=%d",
+                    STR_ARG(r->shown.costly), SHOWN_READS_PAGE_MAX, SHOWN_READS_PAGE_MAX);
 }
 
 bool shown_read_alone(struct request *r, const struct shown_members *members)

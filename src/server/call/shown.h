@@ -3,8 +3,8 @@
 #include "server/call/request.h"
 #include "wire/message/record_json.h"
 
-/* last_outcomes is a read for each job of a page. */
-enum { SHOWN_OUTCOMES_PAGE_MAX = 100 };
+/* For last_outcomes, p50_duration_ms and depends_on something is read for each job of a page. */
+enum { SHOWN_READS_PAGE_MAX = 100 };
 
 /* Into r->shown; of a list behind the reading of its `limit`. Problems are added to errors. */
 void shown_read(struct request *r, const struct shown_members *members, bool is_list,

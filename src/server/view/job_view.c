@@ -119,6 +119,36 @@ enum rc job_outcomes_read(struct reader *reader, const struct job_rec *jobs, siz
     return RC_OK;
 }
 
+enum rc job_paces_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                       int64_t now_ms, struct arena *arena, struct job_view *views, struct err *err)
+{
+    struct job_pace *paces = ARENA_ARRAY(arena, struct job_pace, count + 1);
+    int64_t until = now_ms / TALLY_HOUR_MS + 1;
+    for (size_t i = 0; i < count; i++) {
+        struct tally_sum sum;
+        char key[ID_TEXT_MAX];
+        TRY(reader->ops->tally(reader, TALLY_JOB, id_format(key, ID_JOB, jobs[i].id),
+                               until - JOB_PACE_DAYS * 24, until, &sum, err));
+        paces[i] = (struct job_pace){sum.completed > 0, sketch_quantile(&sum.durations, 500)};
+        views[i].pace = &paces[i];
+    }
+    return RC_OK;
+}
+
+enum rc job_upstreams_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                           struct arena *arena, struct job_view *views, struct err *err)
+{
+    struct job_waits *waits = ARENA_ARRAY(arena, struct job_waits, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct dependency_rec *upstreams;
+        TRY(reader->ops->dependencies(reader, jobs[i].id, SIDE_UPSTREAMS, SPEC_DEPENDS_MAX, arena,
+                                      &upstreams, &waits[i].upstream_count, err));
+        waits[i].upstreams = upstreams;
+        views[i].waits = &waits[i];
+    }
+    return RC_OK;
+}
+
 enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,
                         struct arena *arena, struct str *ret_names, struct err *err)
 {

@@ -16,6 +16,14 @@ enum rc job_views_read_short(struct reader *reader, const struct job_rec *jobs, 
 /* Adds to views the newest outcomes of each. */
 enum rc job_outcomes_read(struct reader *reader, const struct job_rec *jobs, size_t count,
                           struct arena *arena, struct job_view *views, struct err *err);
+/* Adds to views how long runs of each took within the last JOB_PACE_DAYS. */
+enum { JOB_PACE_DAYS = 35 /* so that a job that runs once a month has a run in it */ };
+enum rc job_paces_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                       int64_t now_ms, struct arena *arena, struct job_view *views,
+                       struct err *err);
+/* Adds to views what each waits for. */
+enum rc job_upstreams_read(struct reader *reader, const struct job_rec *jobs, size_t count,
+                           struct arena *arena, struct job_view *views, struct err *err);
 
 /* The names of the jobs of these executions; empty: it has none, or is gone. */
 enum rc exec_names_read(struct reader *reader, const struct exec_rec *execs, size_t count,

@@ -256,6 +256,10 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
         estimate_put(w, view->estimate);
     if (view->outcomes != NULL)
         put_outcomes(w, view->outcomes);
+    if (view->pace != NULL && view->pace->known)
+        json_put_int(w, "p50_duration_ms", (int64_t)view->pace->p50_ms);
+    else if (view->pace != NULL)
+        json_put_null(w, "p50_duration_ms");
 }
 
 /* The definition. What a table shows of every job is there even when the definition has no such
@@ -327,6 +331,9 @@ void job_print_short(struct json_writer *w, const struct job_rec *job, const str
 {
     json_open(w);
     put_job(w, job, view);
+    if (view->waits != NULL)
+        dependencies_put(w, "depends_on", false, view->waits->upstreams,
+                         view->waits->upstream_count);
     put_spec(w, job);
     json_close(w);
 }
@@ -361,9 +368,10 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
     M(job_id, RECORD) M(status, RECORD) M(phase, APART) M(version, RECORD) M(owner, RECORD)        \
     M(created_at, RECORD) M(finished_at, RECORD) M(changed_at, RECORD)                             \
     M(last_execution_id, APART) M(schedule_text, APART) M(next_run_at, APART)                      \
-    M(last_outcomes, NAMED) M(estimated_start_time, ASKED) M(estimated_start_reason, ASKED)        \
+    M(last_outcomes, OUTCOMES) M(p50_duration_ms, PACE)                                            \
+    M(estimated_start_time, ASKED) M(estimated_start_reason, ASKED)        \
     M(current_execution, OF_ONE) M(last_execution, OF_ONE) M(retry_count, OF_ONE)                  \
-    M(lost_count, OF_ONE) M(depends_on, OF_ONE) M(dependants, OF_ONE) M(more_dependants, OF_ONE)   \
+    M(lost_count, OF_ONE) M(depends_on, WAITS) M(dependants, OF_ONE) M(more_dependants, OF_ONE)   \
     M(warnings, OF_ONE) M(transitions, OF_ONE) M(payload, OF_ONE)
 #define MEMBERS_OF_EXECS(M)                                                                        \
     M(execution_id, RECORD) M(job_id, RECORD) M(job_name, APART) M(status, RECORD)                 \

@@ -33,6 +33,12 @@ struct last_outcomes {
 };
 enum { LAST_OUTCOMES_MAX = 10 };
 
+/* How long runs of a job that recurs usually take. */
+struct job_pace {
+    bool known; /* one has completed lately */
+    uint64_t p50_ms;
+};
+
 /* The state of a job, as its definition and its executions tell. */
 struct job_view {
     enum phase phase;
@@ -44,6 +50,7 @@ struct job_view {
     const struct last_run
         *last_run; /* the same with all there is to it. NULL: none, or not shown */
     const struct last_outcomes *outcomes; /* NULL: not asked for */
+    const struct job_pace *pace;          /* NULL: not asked for */
     const struct estimate *estimate;      /* of its start. NULL: not asked for */
     const struct job_waits *waits;        /* NULL: none, or not shown */
     const struct warning *warnings;
@@ -54,7 +61,8 @@ struct job_view {
 void warnings_put(struct json_writer *w, const struct warning *warnings, size_t count);
 
 void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
-/* For lists: without payload, transitions and what only executions know. */
+/* For lists: without payload, transitions and what only executions know. It says what the job waits
+ * for where view->waits is there. */
 void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 
 /* Here and below with the name of its job; empty: none. Events about its SLA come newest first, and
@@ -72,8 +80,10 @@ enum shown_kept {
     SHOWN_RECORD, /* told by the record itself */
     SHOWN_APART,  /* in lists as well, but something else has to be read for it */
     SHOWN_OF_ONE, /* not in lists */
-    SHOWN_NAMED,  /* only shown when it is named */
-    SHOWN_ASKED,  /* the same, and not in lists: the server that decides about the job is asked */
+    SHOWN_OUTCOMES, /* these three: only shown when they are named; its newest outcomes are read … */
+    SHOWN_PACE,     /* … or the numbers of its reports; */
+    SHOWN_ASKED,    /* not in lists: the server that decides about the job is asked */
+    SHOWN_WAITS,    /* of one job always, and in lists when it is named: its dependencies are read */
 };
 
 struct shown_member {

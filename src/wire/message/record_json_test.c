@@ -503,7 +503,13 @@ TEST(the_table_has_the_members_of_a_job, clear)
     struct exec_rec exec = an_exec(EXEC_FAILED);
     struct last_outcomes outcomes = {&exec, 1};
     struct estimate estimate = {.at_ms = AT_MS};
-    struct job_view view = {.phase = PHASE_ACTIVE, .outcomes = &outcomes, .estimate = &estimate};
+    struct job_pace pace = {.known = true, .p50_ms = 7};
+    struct job_waits waits = {0};
+    struct job_view view = {.phase = PHASE_ACTIVE,
+                            .outcomes = &outcomes,
+                            .estimate = &estimate,
+                            .pace = &pace,
+                            .waits = &waits};
     job_print(&w, &job, &view);
     expect_members(&job_members, false);
     clear(NULL);
@@ -535,6 +541,28 @@ TEST(the_last_outcomes_are_shown_when_they_are_asked_for, clear)
     clear(NULL);
     job_print_short(&w, &job, &(struct job_view){.phase = PHASE_ACTIVE});
     assert_absent("last_outcomes");
+}
+
+TEST(a_list_says_how_long_runs_take_and_what_a_job_waits_for_when_it_is_asked, clear)
+{
+    struct job_rec job = a_job();
+    struct job_pace pace = {.known = true, .p50_ms = 1500};
+    struct dependency_rec waits_for = {.upstream = 3,
+                                       .dependant = job.id,
+                                       .type = DEPENDS_SUCCESS,
+                                       .state = DEPENDENCY_PER_SLOT};
+    struct job_waits waits = {.upstreams = &waits_for, .upstream_count = 1};
+    struct job_view view = {.phase = PHASE_ACTIVE, .pace = &pace, .waits = &waits};
+    job_print_short(&w, &job, &view);
+    assert_raw("p50_duration_ms", "1500");
+    assert_raw("depends_on",
+               "[{\"job\":\"job_0000000000003\",\"type\":\"success\",\"state\":\"per_slot\"}]");
+    clear(NULL);
+    pace.known = false;
+    view.waits = NULL;
+    job_print_short(&w, &job, &view);
+    assert_raw("p50_duration_ms", "null");
+    assert_absent("depends_on");
 }
 
 TEST(the_likely_start_is_shown_when_it_is_asked_for, clear)
