@@ -3,6 +3,7 @@
 #include "bench/command.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "plan/command.h"
 #include "server/command.h"
 #include "server/docs.h"
 #include "web/pages.h"
@@ -37,7 +38,7 @@ static const struct command commands[] = {
     {"workers", workers_command, "list workers"},
     {"nodes", nodes_command, "list the servers that share the store"},
     {"show", show_command, "show all about a job, an execution or a worker"},
-    {"plan", plan_command, "say how many runs lie ahead, and when"},
+    {"plan", plan_command, "say what will run, and how it will fare"},
     {"graph", graph_command, "show which jobs wait for each other"},
     {"slots", slots_command, "list the slots of a schedule and what became of them"},
     {"explain", explain_command, "say why a job does not run"},

@@ -18,7 +18,6 @@ int teams_command(int argc, char **argv);
 int calendars_command(int argc, char **argv);
 int workers_command(int argc, char **argv);
 int nodes_command(int argc, char **argv);
-int plan_command(int argc, char **argv);
 int graph_command(int argc, char **argv);
 int slots_command(int argc, char **argv);
 int show_command(int argc, char **argv);

@@ -59,11 +59,11 @@ struct list_call {
 struct shown_call {
     const struct str *keys; /* NULL: all that are usual */
     size_t count;
-    bool reads_apart; /* something beside the records has to be read */
-    bool outcomes;    /* last_outcomes is among them, … */
-    bool pace;        /* … or p50_duration_ms, … */
-    bool waits;       /* … or depends_on in a list, … */
-    bool estimate;    /* … or when it is likely to start */
+    bool reads_apart;  /* something beside the records has to be read */
+    bool outcomes;     /* last_outcomes is among them, … */
+    bool pace;         /* … or p50_duration_ms, … */
+    bool waits;        /* … or depends_on in a list, … */
+    bool estimate;     /* … or when it is likely to start */
     struct str costly; /* one of the first three, if any */
 };
 

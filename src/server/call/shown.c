@@ -54,8 +54,8 @@ void shown_read(struct request *r, const struct shown_members *members, bool is_
     } while (more && errors->count == 0);
     if (is_list && r->shown.costly.len > 0 && r->list.page.limit > SHOWN_READS_PAGE_MAX)
         field_error(errors, r->arena, STR("fields"),
-                    "'%.*s' is shown in pages of at most %d: limit=%d",
-                    STR_ARG(r->shown.costly), SHOWN_READS_PAGE_MAX, SHOWN_READS_PAGE_MAX);
+                    "'%.*s' is shown in pages of at most %d: limit=%d", STR_ARG(r->shown.costly),
+                    SHOWN_READS_PAGE_MAX, SHOWN_READS_PAGE_MAX);
 }
 
 bool shown_read_alone(struct request *r, const struct shown_members *members)

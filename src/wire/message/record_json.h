@@ -83,7 +83,7 @@ enum shown_kept {
     SHOWN_OUTCOMES, /* these three: only shown when they are named; its newest outcomes are read … */
     SHOWN_PACE,     /* … or the numbers of its reports; */
     SHOWN_ASKED,    /* not in lists: the server that decides about the job is asked */
-    SHOWN_WAITS,    /* of one job always, and in lists when it is named: its dependencies are read */
+    SHOWN_WAITS, /* of one job always, and in lists when it is named: its dependencies are read */
 };
 
 struct shown_member {

@@ -547,10 +547,8 @@ TEST(a_list_says_how_long_runs_take_and_what_a_job_waits_for_when_it_is_asked, c
 {
     struct job_rec job = a_job();
     struct job_pace pace = {.known = true, .p50_ms = 1500};
-    struct dependency_rec waits_for = {.upstream = 3,
-                                       .dependant = job.id,
-                                       .type = DEPENDS_SUCCESS,
-                                       .state = DEPENDENCY_PER_SLOT};
+    struct dependency_rec waits_for = {
+        .upstream = 3, .dependant = job.id, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_PER_SLOT};
     struct job_waits waits = {.upstreams = &waits_for, .upstream_count = 1};
     struct job_view view = {.phase = PHASE_ACTIVE, .pace = &pace, .waits = &waits};
     job_print_short(&w, &job, &view);
