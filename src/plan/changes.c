@@ -44,13 +44,22 @@ static bool is_upstream_of(const struct world *world, const struct world_job *jo
     return false;
 }
 
-/* What a server refuses to change, too. */
-static enum rc check_edit(const struct world *world, const struct change *change, struct err *err)
+/* What a server refuses to change, too. The first is asked before the document is read, half of
+ * which would be refused for the wrong reason. */
+static enum rc check_recurs(const struct world_job *job, const struct json *doc, struct err *err)
 {
-    if (spec_recurs(&change->spec) != spec_recurs(&change->job->spec))
-        return err_set(err, RC_CORRUPT,
-                       "a job that runs once cannot be made to recur, nor the other "
-                       "way round");
+    const struct json *schedule = json_get(doc, STR("schedule"));
+    bool recurs =
+        json_get(schedule, STR("every")) != NULL || json_get(schedule, STR("cron")) != NULL;
+    if (recurs == spec_recurs(&job->spec))
+        return RC_OK;
+    return err_set(err, RC_CORRUPT,
+                   "a job that runs once cannot be made to recur, nor the other way round");
+}
+
+static enum rc check_upstreams(const struct world *world, const struct change *change,
+                               struct err *err)
+{
     for (size_t i = 0; i < change->spec.depends_count; i++) {
         if (!is_upstream_of(world, change->job, &change->spec.depends_on[i]))
             return err_set(err, RC_CORRUPT, "depends_on cannot be changed");
@@ -94,12 +103,14 @@ static enum rc read_job(struct changes *changes, const struct world *world,
     *change = (struct change){.job = is_new ? NULL : there, .name = job->name, .differs = true};
     TRY(is_new ? json_parse_by(&json_from_user, job->fresh, &changes->arena, &doc, err)
                : merge(changes, there, job->document, &doc, err));
+    if (!is_new)
+        TRY(check_recurs(there, &doc, err));
     if (spec_parse(&doc, &changes->arena, &change->spec, &errors) != RC_OK)
         return refuse(&errors, &changes->arena, err);
-    if (!is_new) { /* what it may run by was checked when it came */
+    if (!is_new) {
         change->spec.tags = there->spec.tags;
         change->spec.tag_count = there->spec.tag_count;
-        TRY(check_edit(world, change, err));
+        TRY(check_upstreams(world, change, err));
     }
     TRY(rules_make(world->zones, &change->spec, &changes->arena, &rules, err));
     change->item = rules_submission(&change->spec, &rules, STR("plan"), &changes->arena);

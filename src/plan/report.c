@@ -90,14 +90,23 @@ static struct str longest(const struct counts *c, struct arena *arena)
                         STR_ARG(moment(arena, c->wait_max_at_ms)));
 }
 
+/* What became of them, as far as there are any. */
 static struct str overlaps(const struct counts *c, struct arena *arena)
 {
-    if (c->overlaps == 0)
-        return STR("");
-    return arena_printf(arena,
-                        " (%" PRIu64 " skipped, %" PRIu64 " queued, %" PRIu64 " replaced, %" PRIu64
-                        " parallel)",
-                        c->skips[SKIP_OVERLAP], c->queued, c->replaced, c->parallel);
+    const struct {
+        const char *word;
+        uint64_t count;
+    } parts[] = {{"skipped", c->skips[SKIP_OVERLAP]},
+                 {"queued", c->queued},
+                 {"replaced", c->replaced},
+                 {"parallel", c->parallel}};
+    struct str text = STR("");
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (parts[i].count > 0)
+            text = arena_printf(arena, "%.*s%s%" PRIu64 " %s", STR_ARG(text),
+                                text.len > 0 ? ", " : " (", parts[i].count, parts[i].word);
+    }
+    return text.len == 0 ? text : arena_printf(arena, "%.*s)", STR_ARG(text));
 }
 
 static void print_played(const struct report *r, const struct plan *plan, struct buf *out)

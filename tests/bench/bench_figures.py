@@ -24,6 +24,7 @@ import time
 import actions
 import cluster
 import peers
+import plan
 import postgres
 import rig
 import routes
@@ -222,6 +223,11 @@ def measure_million():
     measure_planned("within the hour", 15 * 60 * 1000, 40 * 60 * 1000)
 
 
+def measure_plan():
+    say("plans")
+    plan.measure(record, RUNS)
+
+
 # ---- when things go wrong
 
 
@@ -402,7 +408,7 @@ def measure_modules():
 PARTS = [("load", measure_load), ("postgres", measure_postgres), ("cluster", measure_cluster),
          ("history", measure_history), ("actions", measure_actions),
          ("backlog", measure_backlog), ("million", measure_million),
-         ("schedules", measure_schedules), ("failures", measure_failures),
+         ("schedules", measure_schedules), ("plan", measure_plan), ("failures", measure_failures),
          ("healthy", measure_healthy), ("parked", measure_parked), ("empty", measure_empty),
          ("reads", measure_reads), ("json", measure_json), ("modules", measure_modules)]
 

@@ -80,10 +80,11 @@ enum shown_kept {
     SHOWN_RECORD, /* told by the record itself */
     SHOWN_APART,  /* in lists as well, but something else has to be read for it */
     SHOWN_OF_ONE, /* not in lists */
-    SHOWN_OUTCOMES, /* these three: only shown when they are named; its newest outcomes are read … */
-    SHOWN_PACE,     /* … or the numbers of its reports; */
-    SHOWN_ASKED,    /* not in lists: the server that decides about the job is asked */
-    SHOWN_WAITS, /* of one job always, and in lists when it is named: its dependencies are read */
+    /* Only shown when they are named, since something is read for each job: */
+    SHOWN_OUTCOMES, /* its newest outcomes, */
+    SHOWN_PACE,     /* or the numbers of its reports. */
+    SHOWN_ASKED,    /* Not in lists: the server that decides about the job is asked */
+    SHOWN_WAITS,    /* Always of one job, named in lists: its dependencies are read */
 };
 
 struct shown_member {
