@@ -1,29 +1,32 @@
 #include "base/log.h"
-#include "base/buf.h"
-#include "base/when.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 8192 };
+enum { FIELDS_MAX = 24 }; /* of one line, those that its thread adds included */
 
 static _Atomic int level_min = LOG_INFO;
+static _Atomic int line_format = LOG_JSON;
 static const char *_Atomic who_name = "belfry";
 
-static const struct str level_names[] = {
-    [LOG_DEBUG] = STR_INIT("debug"),
-    [LOG_INFO] = STR_INIT("info"),
-    [LOG_WARN] = STR_INIT("warn"),
-    [LOG_ERROR] = STR_INIT("error"),
-};
+static _Thread_local struct {
+    log_about *about;
+    void *arg;
+} busy;
 
 void log_set_level(enum log_level level)
 {
     level_min = (int)level;
+}
+
+void log_set_format(enum log_format format)
+{
+    line_format = (int)format;
 }
 
 void log_set_who(const char *who)
@@ -31,60 +34,59 @@ void log_set_who(const char *who)
     who_name = who;
 }
 
-/* wire/json's writer lives above base; a log line needs only this much of it. */
-static void add_json_text(struct buf *line, struct str text)
+void log_set_about(log_about *about, void *arg)
 {
-    bool utf8 = str_is_utf8(text);
-    buf_add_char(line, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(line, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f || (c >= 0x80 && !utf8))
-            buf_printf(line, "\\u%04x", c);
-        else
-            buf_add_char(line, (char)c);
-    }
-    buf_add_char(line, '"');
+    busy.about = about;
+    busy.arg = arg;
 }
 
-static void add_field(struct buf *line, const char *key, struct str value)
+static void write_line(enum log_level level, const char *message,
+                       struct log_field fields[FIELDS_MAX], size_t count)
 {
-    buf_add(line, STR(",\""));
-    buf_add(line, str_c(key));
-    buf_add(line, STR("\":"));
-    add_json_text(line, value);
+    struct timespec now;
+    char bytes[LOG_ENTRY_MAX];
+    if (busy.about != NULL && count + LOG_ABOUT_MAX <= FIELDS_MAX)
+        count += busy.about(busy.arg, fields + count);
+    clock_gettime(CLOCK_REALTIME, &now);
+    const struct log_entry line = {
+        .format = (enum log_format)line_format,
+        .level = level,
+        .at_ms = now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000,
+        .who = who_name,
+        .message = message,
+        .fields = fields,
+        .count = count,
+    };
+    size_t len = log_entry_print(&line, bytes);
+    ssize_t ignored = write(STDERR_FILENO, bytes, len); /* there is no one left to tell */
+    (void)ignored;
 }
 
 void log_write(enum log_level level, const char *message, ...)
 {
+    struct log_field fields[FIELDS_MAX];
+    size_t count = 0;
+    va_list args;
     if ((int)level < level_min)
         return;
-    struct timespec now;
-    char when[WHEN_TEXT_MAX];
-    clock_gettime(CLOCK_REALTIME, &now);
-    char bytes[LINE_MAX_BYTES];
-    struct buf line = {.ptr = bytes, .cap = sizeof bytes - 2, .max = sizeof bytes - 2};
-    buf_add(&line, STR("{\"time\":\""));
-    buf_add(&line, when_format(when, now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000));
-    buf_add(&line, STR("\",\"level\":\""));
-    buf_add(&line, level_names[level]);
-    buf_add_char(&line, '"');
-    add_field(&line, "who", str_c(who_name));
-    add_field(&line, "message", str_c(message));
-    va_list args;
     va_start(args, message);
-    for (const char *key; (key = va_arg(args, const char *)) != NULL;) {
-        size_t whole = line.len;
-        add_field(&line, key, str_c(va_arg(args, const char *)));
-        if (line.overflow) /* a field that does not fit is left out whole: the line stays JSON */
-            line.len = whole, line.overflow = false;
-    }
+    for (const char *key; count < FIELDS_MAX && (key = va_arg(args, const char *)) != NULL;)
+        fields[count++] = (struct log_field){key, str_c(va_arg(args, const char *)), false};
     va_end(args);
-    bytes[line.len++] = '}'; /* cap keeps room for these two */
-    bytes[line.len++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, bytes, line.len); /* there is no one left to tell */
-    (void)ignored;
+    write_line(level, message, fields, count);
+}
+
+void log_write_fields(enum log_level level, const char *message, const struct log_field *given,
+                      size_t count)
+{
+    struct log_field fields[FIELDS_MAX];
+    if ((int)level < level_min)
+        return;
+    if (count > FIELDS_MAX)
+        count = FIELDS_MAX;
+    if (count > 0)
+        memcpy(fields, given, count * sizeof fields[0]);
+    write_line(level, message, fields, count);
 }
 
 const char *log_number(char *ret_text, int64_t number)

@@ -28,6 +28,7 @@ int server_command(int argc, char **argv, server_pages *pages)
     options.pages = pages;
     log_set_who("server");
     log_set_level((enum log_level)options.log_level);
+    log_set_format((enum log_format)options.log_format);
     guard_warn_of_root();
     return server_main(&options);
 }

@@ -145,6 +145,10 @@ static void exec_worker(const struct local_worker *w)
                           slots,
                           "--lock",
                           w->lock_path,
+                          "--log-level",
+                          log_level_name((enum log_level)w->server->options->log_level),
+                          "--log-format",
+                          log_format_name((enum log_format)w->server->options->log_format),
                           w->job_env[0] != '\0' ? "--env" : NULL,
                           w->job_env,
                           NULL};

@@ -20,7 +20,8 @@ struct worker_args {
     struct opt_list env;
     const char *name;
     const char *lock;
-    unsigned log_level; /* enum log_level */
+    unsigned log_level;  /* enum log_level */
+    unsigned log_format; /* enum log_format */
     bool help;
 };
 
@@ -37,6 +38,8 @@ static const struct opt table[] = {
     {"lock", 0, OPT_TEXT, "FILE", AT(lock), "leave quietly when another worker holds this file"},
     {"log-level", 0, OPT_CHOICE, "debug|info|warn|error", AT(log_level),
      "what it says about itself on stderr (info)"},
+    {"log-format", 0, OPT_CHOICE, "json|text|logfmt", AT(log_format),
+     "the form of these lines (json)"},
     {"label", 0, OPT_LATER, "K=V", 0, NULL},
     OPT_HELP(struct worker_args, help),
 };
@@ -117,6 +120,7 @@ int worker_command(int argc, char **argv)
     }
     log_set_who("worker");
     log_set_level((enum log_level)args.log_level);
+    log_set_format((enum log_format)args.log_format);
     guard_warn_of_root();
     return worker_main(&options);
 }

@@ -25,6 +25,7 @@ struct server_args {
     const char *durability;
     bool allow_plaintext_remote;
     const char *log_level;
+    const char *log_format;
     const char *config;
     struct opt_list sets;
     bool help;
@@ -49,6 +50,7 @@ static const struct opt table[] = {
     {"allow-plaintext-remote", 0, OPT_FLAG, NULL, AT(allow_plaintext_remote),
      "listen beyond this machine, keys and output unencrypted"},
     {"log-level", 0, OPT_TEXT, "LEVEL", AT(log_level), "debug, info, warn or error (info)"},
+    {"log-format", 0, OPT_TEXT, "FORMAT", AT(log_format), "json, text or logfmt (json)"},
     {"config", 0, OPT_TEXT, "FILE", AT(config), "a JSON object with settings (BELFRY_CONFIG)"},
     {"set", 0, OPT_LIST, "NAME=VALUE", AT(sets), "any setting of the list below; many times"},
     OPT_HELP(struct server_args, help),

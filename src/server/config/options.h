@@ -45,6 +45,8 @@ struct server_options {
     uint64_t slots;              /* of the worker inside: how many runs at once */
     unsigned durability;         /* enum durability */
     unsigned log_level;          /* enum log_level */
+    unsigned log_format;         /* enum log_format */
+    uint64_t slow_request_ms;    /* a call that took longer is told about; 0: none is */
 
     /* Threads. */
     uint64_t net_threads;   /* 0: as many as cores */

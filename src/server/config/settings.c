@@ -59,6 +59,8 @@ const struct setting settings_all[] = {
     TEXT("job_env", job_env, "", "variables that its commands get, too; NAME* is a prefix", OWN),
     CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
     CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr", OWN),
+    CHOICE(log_format, "json|text|logfmt", "json", "the form of these lines", OWN),
+    TIME(slow_request_ms, "1s", 0, HOUR, "a call that took longer gets a line in the log; 0: none"),
 
     NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core", OWN),
     NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages", OWN),

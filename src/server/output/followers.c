@@ -1,4 +1,5 @@
 #include "server/output/followers.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
@@ -307,7 +308,9 @@ static bool pump_output(struct output_log *t, struct follow *f)
                                     &count, &err);
     struct buf out = BUF(PIECE_BYTES_MAX);
     if (rc != RC_OK) {
-        log_error("output could not be read", "error", err.text, NULL);
+        char exec_id[ID_TEXT_MAX];
+        log_error("output could not be read", "execution_id",
+                  id_format(exec_id, ID_EXEC, f->exec_id).ptr, "error", err.text, NULL);
         forget(f);
         send_piece(f, &out, PIECE_BROKEN);
         return false;

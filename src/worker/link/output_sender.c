@@ -216,7 +216,9 @@ void output_sender_offer(struct output_sender *u, struct output *output, bool ur
 /* Of one that has left too much, or too many, nothing more is kept. */
 static void drop_ready(struct output_sender *u, struct output *o)
 {
-    log_warn("output of an attempt was dropped: too much of it could not be sent", NULL);
+    char exec_id[ID_TEXT_MAX];
+    log_warn("output of an attempt was dropped: too much of it could not be sent", "execution_id",
+             id_format(exec_id, ID_EXEC, o->exec_id).ptr, NULL);
     list_remove(&o->node);
     for (struct piece *piece; (piece = output_take(o)) != NULL;) {
         u->left_bytes -= piece->bytes.len;

@@ -1,4 +1,5 @@
 #include "worker/run/run_checkpoint.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "loop/clock.h"
 
@@ -41,11 +42,13 @@ static bool is_blurred(const struct file_version *v, int64_t now_ms)
 /* After the end there are no more notes. */
 static void complain(struct run_checkpoint *c, struct str why)
 {
+    char exec_id[ID_TEXT_MAX];
     if (c->complained)
         return;
     c->complained = true;
     if (c->ended)
-        log_warn("a checkpoint was not saved", "error", why.ptr, NULL);
+        log_warn("a checkpoint was not saved", "execution_id",
+                 id_format(exec_id, ID_EXEC, c->errand.exec_id).ptr, "error", why.ptr, NULL);
     else
         c->events.on_complaint(c->events.arg, why);
 }
@@ -164,9 +167,11 @@ static void settle(struct run_checkpoint *c)
 
 static void on_patience_over(uv_timer_t *timer)
 {
-    log_warn("a result was sent without the last checkpoint of its attempt", "why",
-             "the server is away", NULL);
-    settle(timer->data);
+    struct run_checkpoint *c = timer->data;
+    char exec_id[ID_TEXT_MAX];
+    log_warn("a result was sent without the last checkpoint of its attempt", "execution_id",
+             id_format(exec_id, ID_EXEC, c->errand.exec_id).ptr, "why", "the server is away", NULL);
+    settle(c);
 }
 
 static void on_save_done(struct run_checkpoint *c, enum errand_end end, struct str why)
