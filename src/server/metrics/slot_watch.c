@@ -18,6 +18,10 @@ enum {
     STEP_US = 3000000, /* twenty times a minute … */
     STEP_SCHEDULES = 50,
     STEP_RECORDS = 10000, /* … and no more than some hundredths of a processor */
+    /* Of one schedule the newest, which are less than a day's where it has a slot every 8 s or
+     * more often: each pass looks at those that came since the one before, and at most of them
+     * again. */
+    SCHEDULE_RECORDS = 10000,
     RECORDS_PAGE = 1000,
     DAY_MS = 24 * 3600 * 1000,
     MISSED_MAX = 1000, /* schedules; the log has the others, too */
@@ -45,24 +49,24 @@ struct slot_watch {
 
 /* ---- one schedule */
 
-/* Records of the last day, and the newest one before that. False: there are too many of them for
- * now, and the job is passed over. */
+/* Records of the last day, and the newest one before that, as far back as SCHEDULE_RECORDS reach.
+ * They come newest first, and the next slot's record is made when one is over: however many there
+ * are, none is missing among them. */
 static enum rc read_records(struct slot_watch *w, struct reader *reader, uint64_t job_id,
-                            int64_t from_ms, struct exec_page *ret_all, bool *ret_whole)
+                            int64_t from_ms, struct exec_page *ret_all)
 {
     const struct filter filter = {.job_id = job_id};
     struct page page = {.limit = RECORDS_PAGE};
     VEC(struct exec_rec) all = {0};
-    *ret_whole = false;
-    while (w->records < STEP_RECORDS && !*ret_whole) {
+    for (bool whole = false; !whole && all.len < SCHEDULE_RECORDS;) {
         struct exec_page found;
         TRY(reader->ops->execs(reader, &filter, &page, &w->arena, &found, &w->request.err));
         w->records += found.count + 1;
-        for (size_t i = 0; i < found.count && !*ret_whole; i++) {
+        for (size_t i = 0; i < found.count && !whole; i++) {
             *VEC_PUSH(&w->arena, &all) = found.execs[i];
-            *ret_whole = found.execs[i].origin == ORIGIN_SLOT && found.execs[i].slot_ms < from_ms;
+            whole = found.execs[i].origin == ORIGIN_SLOT && found.execs[i].slot_ms < from_ms;
         }
-        *ret_whole |= found.next == 0;
+        whole |= found.next == 0;
         page.before = found.next;
     }
     *ret_all = (struct exec_page){.execs = all.items, .count = all.len};
@@ -73,17 +77,15 @@ static enum rc find_gap(struct slot_watch *w, struct reader *reader, const struc
                         const struct schedule *schedule, struct slot_gap *ret_gap)
 {
     struct exec_page all;
-    bool whole;
     *ret_gap = (struct slot_gap){0};
-    TRY(read_records(w, reader, job->id, clock_wall_ms() - DAY_MS, &all, &whole));
+    TRY(read_records(w, reader, job->id, clock_wall_ms() - DAY_MS, &all));
     const struct slot_floor floor = {
         .changed_ms = job->changed_ms,
         .stepped_ms = clock_steps().at_ms,
         .keep_ms = (int64_t)w->server->options->engine.history_keep_ms,
     };
     int64_t now_ms = clock_wall_ms(); /* what was deleted before they were read is older */
-    if (whole)
-        *ret_gap = slot_gaps_find(schedule, all.execs, all.count, &floor, now_ms, &w->arena);
+    *ret_gap = slot_gaps_find(schedule, all.execs, all.count, &floor, now_ms, &w->arena);
     return RC_OK;
 }
 

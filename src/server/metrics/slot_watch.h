@@ -5,8 +5,8 @@
  * of the last day, a few at a time, by a thread that answers queries; what is found is in the log
  * and in `slots_without_outcome`, until a later look does not find it any more. Schedules that
  * were edited are looked at from the edit on, and all of them from the newest step of the clock
- * on, and as far back as history is kept; those with more than some thousand slots a day are passed
- * over. Each server looks at jobs that it owns. */
+ * on, and as far back as history is kept; of one with a slot every 8 s or more often, the newest
+ * ten thousand records. Each server looks at jobs that it owns. */
 #pragma once
 #include <stdint.h>
 
