@@ -12,6 +12,7 @@ import urllib.request
 
 from belfry import PATIENCE_S, SANITIZED, Stopwatch, main, tests_of, wait_for, wait_within
 from cluster import LEASE_S, Cluster, Node, Postgres, Shared
+from protocol import call
 
 POSTGRES = Postgres()
 PAIR = Shared(POSTGRES, lambda: Cluster(POSTGRES, 2))
@@ -447,6 +448,8 @@ def test_a_store_that_is_away_is_told_and_waited_for():
             for server in servers:
                 wait_for(lambda s=server: not s.is_ready(), "readyz to say no")
                 assert server.api("POST", "/jobs", {"command": ["true"]})[0] == 503
+                refused = call(server, "GET", "/api/v1/queues")  # all are asked, and no answer is good
+                assert refused.status == 503 and int(refused.headers["Retry-After"]) > 0, refused
             time.sleep(LEASE_S + 1)  # until what they knew of each other is old
         finally:
             POSTGRES.start()

@@ -27,8 +27,10 @@ struct gathering {
     struct part *parts; /* the first is our own */
     size_t count;
     size_t waiting;
-    const char *content_type; /* of our own */
-    bool numbers_only;        /* of the others */
+    const char *content_type; /* of our own, and its headers, for when no answer is good */
+    struct http_header *headers;
+    size_t header_count;
+    bool numbers_only; /* of the others */
 };
 
 /* A call that one of them refuses is refused as we would refuse it. A 404 from some servers is
@@ -121,6 +123,8 @@ static void finish(struct request *r)
                                   .status = g->parts[0].status,
                                   .content_type = g->content_type,
                                   .body = g->parts[0].body,
+                                  .headers = g->headers,
+                                  .header_count = g->header_count,
                               });
     arena_free(&g->arena);
     free(g);
@@ -149,6 +153,12 @@ void gather_own(struct request *r, const struct http_answer *answer)
     g->parts[0].status = answer->status;
     g->parts[0].body = arena_str(&g->arena, answer->body);
     g->content_type = answer->content_type;
+    g->headers = ARENA_ARRAY(&g->arena, struct http_header, answer->header_count);
+    for (; g->header_count < answer->header_count; g->header_count++)
+        g->headers[g->header_count] = (struct http_header){
+            .name = arena_str(&g->arena, answer->headers[g->header_count].name),
+            .value = arena_str(&g->arena, answer->headers[g->header_count].value),
+        };
     one_less(r);
 }
 
