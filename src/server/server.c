@@ -378,6 +378,8 @@ static void stop(struct process *p)
     if (s->queries != NULL)
         queries_hurry(s->queries);
     alert_sender_stop(s->alert_sender);
+    if (s->membership != NULL)
+        membership_hurry(s->membership);
     if (s->decider != NULL)
         decider_stop(s->decider);
     if (s->membership != NULL)

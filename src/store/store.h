@@ -551,6 +551,7 @@ struct member_ops {
 
 struct member {
     const struct member_ops *ops;
+    atomic_int_least64_t until_ms; /* as that of a reader */
 };
 
 /* ---- opening */

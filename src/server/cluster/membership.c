@@ -23,6 +23,7 @@ enum {
     SHADOW_MS = 2500,    /* beyond the lease: then what a dead server had can be taken */
     FORGET_MS = 3600000, /* nodes that are gone stay in the list so long */
     FORGET_BEATS = 64,
+    LAST_WAIT_MS = 4000, /* when the server ends; its turn has three of them */
     WAKES_MAX = 4,
 };
 
@@ -511,6 +512,11 @@ void membership_serve(struct membership *m, struct str address,
     m->events = *events;
     pthread_mutex_unlock(&m->lock);
     membership_wake(m);
+}
+
+void membership_hurry(struct membership *m)
+{
+    atomic_store(&m->member->until_ms, clock_boot_ms() + LAST_WAIT_MS);
 }
 
 void membership_stop(struct membership *m)

@@ -56,6 +56,8 @@ enum rc membership_start(struct membership *m, struct err *err);
  * from now on they are told. */
 void membership_serve(struct membership *m, struct str address,
                       const struct membership_events *events);
+/* From any thread: it will be stopped. A database that hangs is waited for some seconds more. */
+void membership_hurry(struct membership *m);
 /* Ends the thread, gives all partitions back and deletes our row. Nothing is decided here any
  * more. */
 void membership_stop(struct membership *m);
@@ -108,6 +110,8 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
 /* The newest view, copied, and who we are in it. */
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me);
+/* How long that other server is silent that is so for longest; 0: there is no other. */
+int64_t membership_longest_silence_ms(struct membership *m);
 /* Whether that start has fallen silent, as far as we have been watching. */
 bool membership_sees_silent(struct membership *m, struct str start);
 bool membership_is_me(const struct membership *m, const struct peer *peer);

@@ -327,6 +327,7 @@ enum rc postgres_member(struct store *store, struct member **ret_member, struct 
     m->store = postgres_of(store);
     pg_init(&m->pg, &m->store->place, true);
     m->pg.wait_ms = ANSWER_MS;
+    m->pg.end_ms = &m->member.until_ms;
     *ret_member = &m->member;
     return RC_OK;
 }

@@ -54,7 +54,7 @@ struct pg {
     bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
     int wait_ms;         /* for an answer; then the connection is given up */
     const struct store_patience *patience; /* borrowed; NULL: as patient as wait_ms says */
-    const atomic_int_least64_t *end_ms;    /* borrowed: until_ms of a reader; NULL: no end */
+    const atomic_int_least64_t *end_ms;    /* borrowed: until_ms of its user; NULL: no end */
     struct pg_connector *connector;        /* owned; made when it is needed */
     int64_t
         hurry_until_ms; /* boot clock: calls other than commits are given up then; 0: no hurry */
