@@ -85,6 +85,8 @@ QUEUES = [
                      ' / sum by (queue) (belfry_queue_limit{@,queue=~"$queue"})'}),
     ("Paused", "B", "", 8, {"{{queue}}": 'max by (queue) (belfry_queue_paused{@,queue=~"$queue"}) > 0'}),
     ("Dead letters", "B", "", 8, {"{{queue}}": 'sum by (queue) (belfry_dlq_depth{@,queue=~"$queue"}) > 0'}),
+    ("Keys of limits", "T", "", 12, {"{{kind}}": "sum by (kind) (belfry_limits{@})"}),
+    ("Keys of limits that are full", "T", "", 12, {"{{kind}}": "sum by (kind) (belfry_limits_full{@})"}),
     ("SLAs: warnings and violations", "T", "/s", 12, {
         "{{queue}}: warning": rate("belfry_sla_warnings_total", "queue", '@,queue=~"$queue"'),
         "{{queue}}: violated": rate("belfry_sla_violations_total", "queue", '@,queue=~"$queue"')}),
@@ -122,6 +124,13 @@ CLUSTER = [
     ("Calls without polls, p99", "T", "s", 8, {
         "{{instance}}": quantile(0.99, "belfry_http_request_duration_seconds", "instance, le",
                                  I + ',route!~".*/poll"')}),
+    ("Calls that were slow", "T", "/s", 8, {
+        "{{instance}}": rate("belfry_http_slow_requests_total", "instance", I)}),
+    ("Silent for longest, of the other servers", "T", "s", 8, {
+        "{{instance}}": f"belfry_member_silent_seconds{{{I}}}"}),
+    ("Room that is taken", "T", "%", 8, {
+        "{{instance}}: connections": f"belfry_http_connections{{{I}}} / belfry_http_connections_max{{{I}}}",
+        "{{instance}}: executions": f"belfry_executions_in_memory{{{I}}} / belfry_executions_in_memory_max{{{I}}}"}),
     ("Calls sent on", "T", "/s", 8, {"{{instance}}": rate("belfry_forwarded_calls_total", "instance", I)}),
     ("Where turns spend time", "T", "cores", 8, {"{{phase}}": rate("belfry_turn_phase_seconds_total", "phase", I)}),
     ("Commands in a turn", "T", "", 8, {

@@ -78,6 +78,7 @@ def test_a_webhook_that_hangs_delays_no_shutdown():
             fail_once(own, Worker(own), name="payroll")
             hooks[0].settimeout(PATIENCE_S)
             stack.enter_context(hooks[0].accept()[0])  # it is taken and never answered
+            assert "\nbelfry_alerts_pending 1\n" in call(own, "GET", "/metrics").body.decode()
             own.process.terminate()
             wait_within(5, lambda: own.process.poll() is not None, "the end of the server")
             assert own.process.returncode == 0

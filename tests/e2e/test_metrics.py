@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from belfry import PATIENCE_S, SANITIZED, Server, free_port, main, tests_of, wait_for
 from cluster import Cluster, Node, Postgres
@@ -195,7 +196,7 @@ def test_gauges_say_what_waits_and_what_holds_it_back():
         expect(200, own, "POST", "/queues/still/pause")
         for _ in range(5):
             submit(own, queue="slow", handler="h", breaker="smtp:a")
-        submit(own, queue="still")
+        submit(own, queue="still", concurrency={"key": "printer", "limit": 2})
         worker = Worker(own, slots=4, handlers=["h"])
         leases = worker.take(3)
         got = wait_for_value(own, 3, "belfry_queue_running", queue="slow")
@@ -205,6 +206,10 @@ def test_gauges_say_what_waits_and_what_holds_it_back():
         assert "still" not in got.labels("belfry_queue_limit", "queue")
         assert got["belfry_worker_slots_busy"] == 3 and got["belfry_worker_utilization"] == 0.75
         assert got["belfry_pending_job_count"] == 3
+        assert got.get("belfry_limits", kind="concurrency") == 1 and got.get("belfry_limits_full", kind="concurrency") == 0
+        assert got["belfry_cluster_partitions"] == 1 and got["belfry_executions_in_memory_max"] == 5000000
+        assert 1 <= got["belfry_http_connections"] <= got["belfry_http_connections_max"]
+        assert got.sum_of("belfry_alerts_pending") is None and got.sum_of("belfry_member_silent_seconds") is None
         assert got.get("belfry_circuit_breaker_state", target="smtp:a") == 0
         for lease in leases:
             assert worker.finish(lease)
@@ -348,6 +353,9 @@ def test_a_scraper_that_never_reads_and_two_hundred_at_once_harm_nobody():
             got += piece
         for one in (*mute, slow):
             one.close()
+        if not SANITIZED:  # no more than an answer for each who asked
+            peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{own.process.pid}/status").read_text())[1]) << 10
+            assert peak < (64 << 20) + 221 * len(answers[0][1]), peak
 
 
 # ---- under load, and without a store
@@ -423,13 +431,14 @@ def test_a_slot_that_nothing_was_decided_about_is_found():
         wait_for(lambda: scrape(own)["belfry_schedules_checked_total"] >= count, f"{count} schedules to be checked")
     with Server("--slots", "2") as own:
         own.complaints = own.complaints[:-1]
-        plain, paused, edited = (submit(own, schedule={"every": "1s"})[0] for _ in range(3))
+        plain, paused, edited, _ = (submit(own, name=name, schedule={"every": "1s"})[0]
+                                    for name in ("plain", "paused", "edited", "dense"))
         expect(200, own, "POST", f"/jobs/{paused}/pause")
         wait_for(lambda: len(runs(own, plain)) >= 3, "three runs")
         expect(200, own, "POST", f"/jobs/{paused}/resume")
         expect(200, own, "PATCH", "/jobs/" + edited, {"schedule": {"every": "2s"}}, headers={"If-Match": '"1"'})
         wait_for(lambda: len(runs(own, plain)) >= 6, "six runs")
-        checked(6)
+        checked(8)
         assert scrape(own)["belfry_slots_without_outcome"] == 0
         own.stop()
         database = sqlite3.connect(own.data / "belfry.db")
@@ -437,10 +446,27 @@ def test_a_slot_that_nothing_was_decided_about_is_found():
             lost = database.execute("SELECT id FROM history WHERE job_id = (SELECT job_id FROM history ORDER BY id LIMIT 1) "
                                     "ORDER BY id LIMIT 1 OFFSET 2").fetchone()
             assert database.execute("DELETE FROM history WHERE id = ?", lost).rowcount == 1
+            lose_one_of_many(database, "dense")
         database.close()
         own.start()
-        wait_for_value(own, 1, "belfry_slots_without_outcome")
+        wait_for_value(own, 2, "belfry_slots_without_outcome")
         assert "slots of a schedule have no record" in own.log_path.read_text()
+
+
+def lose_one_of_many(database, name, count=12000):
+    """Makes the past of that schedule, which has a slot each second, longer by so many, and takes one of the newest
+    records away."""
+    database.row_factory = sqlite3.Row
+    rows = [dict(row) for row in database.execute(
+        "SELECT h.* FROM history h JOIN job j ON j.id = h.job_id WHERE j.name = ? ORDER BY h.id", (name,))]
+    first, columns = rows[0], ", ".join(rows[0])
+    assert rows[1]["id"] - first["id"] > count  # no execution is older than its job, so they stand between these two
+    more = [{**first, "id": first["id"] + k, "first": 0, "slot_ms": first["slot_ms"] - (count - k) * 1000,
+             "nominal_ms": first["nominal_ms"] - (count - k) * 1000} for k in range(1, count + 1)]
+    database.execute("DELETE FROM history WHERE id = ?", (first["id"],))
+    database.executemany(f"INSERT INTO history ({columns}) VALUES ({', '.join('?' * len(first))})",
+                         [tuple(row.values()) for row in more])
+    assert database.execute("DELETE FROM history WHERE id = ?", (rows[2]["id"],)).rowcount == 1
 
 
 def runs(server, job):
@@ -470,6 +496,7 @@ def test_sums_over_three_servers_are_the_truth():
         wait_for(lambda: all(scrape(node)["belfry_store_round_trips_total"] > count
                              for node, count in zip(nodes, before)), "every server to have asked its database")
         assert {scrape(node)["belfry_cluster_servers"] for node in nodes} == {3}
+        assert all(0 <= scrape(node)["belfry_member_silent_seconds"] < PATIENCE_S for node in nodes)
         for node in nodes:
             mine = Worker(node, slots=30, handlers=["h"]) if node is not nodes[0] else first
             leases = mine.poll(free=30)["leases"]

@@ -295,7 +295,7 @@ def test_dashboards_show_numbers():
     if not installed("prometheus", "prometheus-alertmanager"):
         return
     may_be_empty = {"Takeovers", "Answers of PostgreSQL that were waited for", "Alerts that belfry raised",
-                    "Circuit breakers (1: open)"}
+                    "Circuit breakers (1: open)", "Silent for longest, of the other servers"}
     with Server("--no-worker") as own, Watch(own, own.url) as watch:
         expect(200, own, "PUT", "/queues/mail", {"concurrency": 1000})
         expect(200, own, "POST", "/queues/still/pause")

@@ -47,24 +47,48 @@ static void add_targets(const struct engine *e, bool closed, struct arena *arena
     }
 }
 
-static void add_teams(const struct engine *e, struct arena *arena, struct gauges *g)
+/* Jobs may bear different numbers of a key: it is full for those that bear the fewest. */
+static bool is_full(const struct limit *limit)
 {
-    const struct strmap *all = &e->ready.limits.by_key;
-    size_t count = 0;
-    for (size_t i = 0; i < all->cap; i++) {
-        const struct limit *limit = all->slots[i].value;
-        count += limit != NULL && limit->kind == LIMIT_TEAM;
+    switch (limit->kind) {
+    case LIMIT_RATE: return limit->v.shut;
+    case LIMIT_TEAM: return limit->v.max > 0 && limit->held >= limit->v.max;
+    default: return limit->rungs.len > 0 && limit->held >= limit->rungs.items[0]->max;
     }
-    g->teams = ARENA_ARRAY(arena, struct team_gauges, count + 1);
-    for (size_t i = 0; i < all->cap; i++) {
-        const struct limit *limit = all->slots[i].value;
-        if (limit == NULL || limit->kind != LIMIT_TEAM)
-            continue;
+}
+
+static void add_limit(const struct limit *limit, struct arena *arena, struct gauges *g)
+{
+    static const enum gauge_limit kinds[] = {
+        [LIMIT_CONCURRENCY] = GAUGE_LIMIT_CONCURRENCY,
+        [LIMIT_RATE] = GAUGE_LIMIT_RATE,
+        [LIMIT_TEAM] = GAUGE_LIMIT_TEAM,
+    };
+    struct limit_gauges *to = &g->limits[kinds[limit->kind]];
+    if (!limit->remote) {
+        to->known++;
+        to->full += is_full(limit);
+    }
+    if (limit->kind == LIMIT_TEAM)
         g->teams[g->team_count++] = (struct team_gauges){
             .team = arena_str(arena, limit->key),
             .running = limit->held - limit->lent,
             .limit = limit->remote ? 0 : limit->v.max,
         };
+}
+
+static void add_limits(const struct engine *e, struct arena *arena, struct gauges *g)
+{
+    const struct strmap *all = &e->ready.limits.by_key;
+    size_t teams = 0;
+    for (size_t i = 0; i < all->cap; i++) {
+        const struct limit *limit = all->slots[i].value;
+        teams += limit != NULL && limit->kind == LIMIT_TEAM;
+    }
+    g->teams = ARENA_ARRAY(arena, struct team_gauges, teams + 1);
+    for (size_t i = 0; i < all->cap; i++) {
+        if (all->slots[i].value != NULL)
+            add_limit(all->slots[i].value, arena, g);
     }
 }
 
@@ -113,7 +137,7 @@ void engine_gauges(const struct engine *e, int64_t now_ms, struct arena *arena,
     g->targets = ARENA_ARRAY(arena, struct target_gauges, GAUGE_TARGETS_MAX);
     add_targets(e, false, arena, g);
     add_targets(e, true, arena, g);
-    add_teams(e, arena, g);
+    add_limits(e, arena, g);
     MAP_EACH(&e->workers, slot)
     {
         const struct worker *w = slot->value;

@@ -38,6 +38,14 @@ struct team_gauges {
     uint32_t limit; /* 0: none, or told elsewhere */
 };
 
+/* Limits whose keys are named by jobs, and which are not told apart. */
+enum gauge_limit { GAUGE_LIMIT_CONCURRENCY, GAUGE_LIMIT_RATE, GAUGE_LIMIT_TEAM, GAUGE_LIMITS };
+
+struct limit_gauges {
+    size_t known; /* keys whose home is ours */
+    size_t full;  /* by these some job that names them may not start now */
+};
+
 struct gauges {
     struct queue_gauges *queues;
     size_t queue_count;
@@ -45,6 +53,7 @@ struct gauges {
     size_t target_count;
     struct team_gauges *teams;
     size_t team_count;
+    struct limit_gauges limits[GAUGE_LIMITS];
     size_t workers_idle; /* workers whose ids are ours … */
     size_t workers_busy;
     size_t workers_cordoned;

@@ -1,5 +1,6 @@
 #include "engine/explain/gauges.h"
 #include "engine/test/explain.h"
+#include "engine/test/limits.h"
 
 /* As of the given moment. The texts live in the world's arena until the next turn. */
 static struct gauges take(struct world *w, int64_t now_ms)
@@ -72,4 +73,52 @@ TEST(what_waits_grows_older_without_a_turn)
     world_turn(&w);
     struct gauges gauges = take(&w, w.now_ms + 5000);
     assert_int_equal(queue_of(&gauges, "mail")->waited_ms, 5000);
+}
+
+TEST(a_key_is_full_where_no_more_of_its_jobs_may_start)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 3);
+    SUBMIT(&w, .key = "printer", .limit = 2);
+    fake_start(&w, &f);
+    SUBMIT(&w, .key = "scanner", .limit = 1);
+    fake_start(&w, &f);
+    struct gauges gauges = take(&w, w.now_ms);
+    const struct limit_gauges *keys = &gauges.limits[GAUGE_LIMIT_CONCURRENCY];
+    assert_int_equal(keys->known, 2);
+    assert_int_equal(keys->full, 1);
+    SUBMIT(&w, .key = "printer", .limit = 1); /* bears fewer than those before */
+    world_turn(&w);
+    gauges = take(&w, w.now_ms);
+    assert_int_equal(keys->full, 2);
+}
+
+TEST(a_rate_is_full_until_its_next_start)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 3);
+    SUBMIT(&w, .rate = "mail", .starts = 1, .per_ms = 60000);
+    SUBMIT(&w, .rate = "mail", .starts = 1, .per_ms = 60000);
+    world_turn(&w);
+    struct gauges gauges = take(&w, w.now_ms);
+    const struct limit_gauges *rates = &gauges.limits[GAUGE_LIMIT_RATE];
+    assert_int_equal(rates->known, 1);
+    assert_int_equal(rates->full, 0);
+    fake_start(&w, &f);
+    gauges = take(&w, w.now_ms);
+    assert_int_equal(rates->full, 1);
+}
+
+TEST(a_team_is_full_when_as_many_run_as_were_decided)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 2);
+    limit_team(&w, "ops", 1);
+    SUBMIT(&w, .team = "ops");
+    fake_start(&w, &f);
+    SUBMIT(&w, .team = "web");
+    world_turn(&w);
+    struct gauges gauges = take(&w, w.now_ms);
+    assert_int_equal(gauges.limits[GAUGE_LIMIT_TEAM].known, 2);
+    assert_int_equal(gauges.limits[GAUGE_LIMIT_TEAM].full, 1);
 }

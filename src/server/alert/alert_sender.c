@@ -235,6 +235,10 @@ static void look(struct alert_sender *h)
         return;
     }
     unsigned down = 0;
+    size_t pending = 0;
+    for (size_t i = 0; i < page.count; i++)
+        pending += is_ours(h, &page.alerts[i]);
+    atomic_store(&h->server->alerts_pending, pending);
     forget_marked(h, &page);
     for (size_t i = page.count; i-- > 0 && !atomic_load(&h->stopping);) {
         if (is_ours(h, &page.alerts[i]))

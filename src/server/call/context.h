@@ -48,6 +48,7 @@ struct server {
     struct rlimit files;       /* as we were started; the worker beside this server gets the same */
     atomic_int trouble;        /* enum rc: why the store takes no commits; RC_OK: it does */
     atomic_size_t quarantined; /* executions that make no sense and are left alone */
+    atomic_size_t alerts_pending;         /* that the alert sender has found; a hundred at most */
     atomic_int_least64_t deletes_from_ms; /* wall: nothing old is deleted before; see engine.h */
     atomic_bool draining;                 /* going away: take no new work */
     atomic_bool loaded;                   /* the partitions that are owned have been loaded once */

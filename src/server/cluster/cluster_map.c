@@ -121,6 +121,19 @@ bool cluster_map_sees_silent(struct cluster_map *r, struct str start)
     return silent;
 }
 
+int64_t cluster_map_longest_silence_ms(struct cluster_map *r)
+{
+    int64_t longest_ms = 0;
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->view.node_count; i++) {
+        const struct node_rec *node = &r->view.nodes[i];
+        int64_t ms = is_me(r, node) ? 0 : cluster_map_silent_ms(r, node);
+        longest_ms = ms > longest_ms ? ms : longest_ms;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return longest_ms;
+}
+
 int64_t cluster_map_watching_ms(const struct cluster_map *r)
 {
     return r->watching_ms;

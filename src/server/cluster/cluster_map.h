@@ -88,6 +88,8 @@ bool cluster_map_is_crowded(struct cluster_map *r);
 bool cluster_map_has_handed_over(struct cluster_map *r);
 /* All others that are not silent. */
 size_t cluster_map_peers(struct cluster_map *r, struct arena *arena, struct peer **ret_peers);
+/* Of the others, as cluster_map_silent_ms has it, the longest; 0: there is no other. */
+int64_t cluster_map_longest_silence_ms(struct cluster_map *r);
 bool cluster_map_sees_silent(struct cluster_map *r, struct str start);
 void cluster_map_look(struct cluster_map *r, struct arena *arena, struct cluster_view *ret_view);
 struct node_rec cluster_map_copy(const struct node_rec *node, struct arena *arena);

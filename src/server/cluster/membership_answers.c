@@ -132,6 +132,11 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
     return cluster_map_peers(&m->cluster_map, arena, ret_peers);
 }
 
+int64_t membership_longest_silence_ms(struct membership *m)
+{
+    return cluster_map_longest_silence_ms(&m->cluster_map);
+}
+
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me)
 {

@@ -71,6 +71,10 @@ struct str metric_word(enum metric_label label, size_t i)
                                                      STR_INIT("4xx"), STR_INIT("5xx")};
     static const struct str files[FILE_KINDS] = {STR_INIT("database"), STR_INIT("wal"),
                                                  STR_INIT("output"), STR_INIT("output_wal")};
+    static const struct str limits[GAUGE_LIMITS] = {[GAUGE_LIMIT_CONCURRENCY] =
+                                                        STR_INIT("concurrency"),
+                                                    [GAUGE_LIMIT_RATE] = STR_INIT("rate"),
+                                                    [GAUGE_LIMIT_TEAM] = STR_INIT("team")};
     switch (label) {
     case LABEL_ALERT: return i == 0 ? STR("") : alert_kind_name((enum alert_kind)i);
     case LABEL_PHASE: return phases[i];
@@ -78,6 +82,7 @@ struct str metric_word(enum metric_label label, size_t i)
     case LABEL_OUTCOME: return outcomes[i];
     case LABEL_WORKER: return workers[i];
     case LABEL_WHY: return takeover_why_name((enum takeover_why)i);
+    case LABEL_LIMIT: return limits[i];
     case LABEL_CLASS: return classes[i];
     case LABEL_AXIS: /* one row of the server has no room to miss, and routes are known */
         return i == AXIS_SERVER || i == AXIS_THREAD ? STR("")

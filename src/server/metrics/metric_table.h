@@ -9,6 +9,7 @@
  * jobs, owners and ids are never told apart, and `queue` and `handler` never stand together. */
 #pragma once
 #include "base/buf.h"
+#include "engine/explain/gauges.h"
 #include "job/record/alert.h"
 #include "server/cluster/incidents.h"
 #include "server/turn/phase.h"
@@ -43,6 +44,7 @@ enum {
     L(OUTCOME, RUN_ENDS, "outcome")                                                                \
     L(WORKER, WORKER_STATES, "state")                                                              \
     L(WHY, TAKEOVER_WHYS, "why")                                                                   \
+    L(LIMIT, GAUGE_LIMITS, "kind")                                                                 \
     L(CLASS, HTTP_CLASSES, "class")                                                                \
     L(AXIS, METRIC_AXES, "label")                                                                  \
     L(FILE, FILE_KINDS, "file")                                                                    \
@@ -197,8 +199,16 @@ enum worker_state {
       "schedules that were compared with their records for that")                                  \
     M(IN_MEMORY, GAUGE, ONE, NONE, second, "executions_in_memory",                                 \
       "unfinished executions that are due soon")                                                   \
+    M(IN_MEMORY_MAX, GAUGE, ONE, NONE, scrape, "executions_in_memory_max",                         \
+      "live_max: with more of them submissions are refused")                                       \
     M(QUARANTINED, GAUGE, ONE, NONE, scrape, "executions_quarantined",                             \
       "executions whose rows make no sense: they are left alone")                                  \
+    M(LIMITS, GAUGE, ONE, LIMIT, second, "limits",                                                 \
+      "keys of limits that unfinished jobs name, or that have values, by the owner of their home") \
+    M(LIMITS_FULL, GAUGE, ONE, LIMIT, second, "limits_full",                                       \
+      "those by which some job that names them may not start now")                                 \
+    M(ALERTS_PENDING, GAUGE, ONE, NONE, scrape, "alerts_pending",                                  \
+      "alerts that no webhook has taken yet; a hundred at most; no webhook, no line")              \
     M(WORKERS, GAUGE, ONE, WORKER, second, "workers", "workers, by the owner of their id alone")   \
     M(SLOTS, GAUGE, ONE, NONE, second, "worker_slots", "how many runs these take at once")         \
     M(SLOTS_BUSY, GAUGE, ONE, NONE, second, "worker_slots_busy", "runs that these have")           \
@@ -216,12 +226,18 @@ enum worker_state {
     M(PARTITIONS, GAUGE, ONE, NONE, scrape, "partitions_owned", "partitions of this server")       \
     M(ALL_PARTITIONS, GAUGE, ONE, NONE, scrape, "cluster_partitions",                              \
       "partitions that there are: each server says the same")                                      \
+    M(SILENT, GAUGE, MS, NONE, scrape, "member_silent_seconds",                                    \
+      "since the other server was heard that is silent for longest; forgotten after an hour")      \
     M(SERVERS, GAUGE, ONE, NONE, scrape, "cluster_servers",                                        \
       "servers that this one sees, itself included: each of them says the same")                   \
     M(TAKEOVERS, COUNTER, ONE, WHY, scrape, "takeovers_total",                                     \
       "how often this server took partitions, and why")                                            \
     M(FORWARDED, COUNTER, ONE, NONE, net, "forwarded_calls_total",                                 \
       "calls that were sent on to another server")                                                 \
+    M(SLOW, COUNTER, ONE, NONE, net, "http_slow_requests_total",                                   \
+      "calls that took longer than slow_request_ms; polls and streams never do")                   \
+    M(SLOW_UNTOLD, COUNTER, ONE, NONE, net, "http_slow_requests_untold_total",                     \
+      "those for which the log had no line left")                                                  \
     M(OUTAGES, COUNTER, ONE, NONE, scrape, "store_outages_total",                                  \
       "times without a store that takes commits")                                                  \
     M(TROUBLE, GAUGE, ONE, NONE, scrape, "store_unavailable", "1: one of these goes on")           \
@@ -233,6 +249,8 @@ enum worker_state {
     M(OUTPUT_BYTES, COUNTER, ONE, NONE, events, "output_bytes_total",                              \
       "bytes of output of commands that were kept")                                                \
     M(CONNECTIONS, GAUGE, ONE, NONE, scrape, "http_connections", "connections that are open")      \
+    M(CONNECTIONS_MAX, GAUGE, ONE, NONE, scrape, "http_connections_max",                           \
+      "connections_max, as far as the limit of open files lets it")                                \
     M(STREAMS, GAUGE, ONE, NONE, net, "http_streams", "endless answers that are under way")        \
     M(DRAINING, GAUGE, ONE, NONE, scrape, "server_draining", "1: it takes no new jobs")            \
     M(FILES, GAUGE, ONE, FILE, scrape, "file_bytes", "sizes of the files of the database")         \

@@ -13,9 +13,17 @@ enum {
     THREADS_MAX = 16, /* names of threads */
 };
 
+/* What the threads of connections count besides answers; a scrape adds it up. */
+enum { NET_STREAMS, NET_FORWARDED, NET_SLOW, NET_SLOW_UNTOLD, NET_OWN };
+static const unsigned net_cells[NET_OWN] = {
+    [NET_STREAMS] = CELL_STREAMS,
+    [NET_FORWARDED] = CELL_FORWARDED,
+    [NET_SLOW] = CELL_SLOW,
+    [NET_SLOW_UNTOLD] = CELL_SLOW_UNTOLD,
+};
+
 struct net_metrics {
-    metric_cell streams;
-    metric_cell forwarded;
+    metric_cell own[NET_OWN];
     metric_cell routes[]; /* ROUTE_CELLS each, and those of no route last */
 };
 
@@ -412,6 +420,10 @@ void metrics_gauges(struct metrics *m, const struct gauges *gauges, int64_t now_
     set_targets(m, gauges, now_ms);
     set_teams(m, gauges, now_ms);
     set_workers(m, gauges);
+    for (size_t i = 0; i < GAUGE_LIMITS; i++) {
+        cell_set(&m->server[CELL_LIMITS + i], (int64_t)gauges->limits[i].known);
+        cell_set(&m->server[CELL_LIMITS_FULL + i], (int64_t)gauges->limits[i].full);
+    }
     cell_set(&m->server[CELL_OVERDUE], (int64_t)gauges->overdue);
     cell_set(&m->server[CELL_IN_MEMORY], (int64_t)gauges->in_memory);
     cell_set(&m->server[CELL_INBOX], (int64_t)gauges->mail_waiting);
@@ -435,12 +447,19 @@ void metrics_answer(struct metrics *m, const struct answered *a)
 
 void metrics_stream(struct metrics *m, size_t net, int by)
 {
-    cell_add(&m->net[net]->streams, by);
+    cell_add(&m->net[net]->own[NET_STREAMS], by);
 }
 
 void metrics_forward(struct metrics *m, size_t net)
 {
-    cell_add(&m->net[net]->forwarded, 1);
+    cell_add(&m->net[net]->own[NET_FORWARDED], 1);
+}
+
+void metrics_slow(struct metrics *m, size_t net, bool told)
+{
+    cell_add(&m->net[net]->own[NET_SLOW], 1);
+    if (!told)
+        cell_add(&m->net[net]->own[NET_SLOW_UNTOLD], 1);
 }
 
 /* ---- schedules */
@@ -541,10 +560,9 @@ void metrics_copy(struct metrics *m, struct arena *arena,
         ret_copy->server[i] = cell_get(&m->server[i]);
     if (ret_copy->gauges_ms == 0) /* numbers that the turn has not given yet are not 0 */
         metric_copy_hide_second(ret_copy);
-    ret_copy->server[CELL_STREAMS] = 0;
-    ret_copy->server[CELL_FORWARDED] = 0;
-    for (size_t n = 0; n < m->nets; n++) {
-        ret_copy->server[CELL_STREAMS] += cell_get(&m->net[n]->streams);
-        ret_copy->server[CELL_FORWARDED] += cell_get(&m->net[n]->forwarded);
+    for (size_t i = 0; i < NET_OWN; i++) {
+        ret_copy->server[net_cells[i]] = 0;
+        for (size_t n = 0; n < m->nets; n++)
+            ret_copy->server[net_cells[i]] += cell_get(&m->net[n]->own[i]);
     }
 }

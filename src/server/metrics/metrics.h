@@ -55,6 +55,7 @@ struct answered {
 void metrics_answer(struct metrics *m, const struct answered *answered);
 void metrics_stream(struct metrics *m, size_t net, int by); /* one more, or one less */
 void metrics_forward(struct metrics *m, size_t net);
+void metrics_slow(struct metrics *m, size_t net, bool told); /* told: in the log */
 
 /* ---- by a thread of queries, one at a time (slot_watch.h) */
 

@@ -235,11 +235,13 @@ static void read_cluster(const struct server *s, struct arena *arena, struct met
     struct cluster_view view;
     struct node_rec me;
     int64_t owned = 0;
+    copy->server[CELL_SILENT] = METRIC_NO_VALUE;
     if (s->membership == NULL) {
         put_cluster(copy->server, 1, 1, 1);
         return;
     }
     membership_look(s->membership, arena, &view, &me);
+    copy->server[CELL_SILENT] = membership_longest_silence_ms(s->membership);
     bool decides = membership_may_decide(s->membership);
     for (size_t p = 0; p < view.partition_count; p++)
         owned += decides && str_eq(view.partitions[p].owner, me.start);
@@ -254,6 +256,10 @@ void readings_take(const struct server *s, struct thread_times *times, struct ar
     int64_t *server = copy->server;
     server[CELL_BUILD] = 1;
     server[CELL_DRAINING] = atomic_load(&s->draining);
+    server[CELL_ALERTS_PENDING] =
+        s->alert_sender == NULL ? METRIC_NO_VALUE : (int64_t)atomic_load(&s->alerts_pending);
+    server[CELL_CONNECTIONS_MAX] = (int64_t)s->options->connections_max;
+    server[CELL_IN_MEMORY_MAX] = (int64_t)s->options->engine.live_max;
     server[CELL_CONNECTIONS] = (int64_t)http_quota_connections(s->quota);
     server[CELL_NUMBERS_AGE] =
         copy->gauges_ms == 0 ? METRIC_NO_VALUE : clock_boot_ms() - copy->gauges_ms;
