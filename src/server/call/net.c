@@ -6,6 +6,7 @@
 #include "server/call/browser.h"
 #include "server/call/route_table.h"
 #include "server/call/routes.h"
+#include "server/call/slow.h"
 #include "server/cluster/peers.h"
 #include "server/metrics/metrics.h"
 #include "wire/http/sse.h"
@@ -30,6 +31,7 @@ struct net {
     struct http_server *metrics; /* of metrics_listen; NULL: another thread has it, or none */
     unsigned open_servers;
     struct peers *peers; /* owned */
+    struct slow_calls slow;
     struct list streams;
     uv_timer_t stream_timer;
     unsigned ticks;
@@ -162,17 +164,30 @@ static struct request *request_new(struct net *net, struct http_request *http)
     r->server = net->server;
     r->net = net;
     r->list.total = -1;
-    http->begun_us = clock_mono_us();
+    http->begun_us = r->times.mark_us = clock_mono_us();
     new_id(net->server, r->request_id);
     http->user = r;
     return r;
 }
 
+typedef bool net_admit(struct request *r, bool body_follows);
+
 /* A request with a body was met when its head came. */
+static void serve(void *arg, struct http_request *http, net_admit *admit)
+{
+    struct request *r = http->user;
+    if (r != NULL)
+        times_book(&r->times, SPENT_READ, clock_mono_us());
+    else if (!admit((r = request_new(arg, http)), false))
+        return;
+    log_set_about(request_about, r);
+    routes_serve(r);
+    log_set_about(NULL, NULL); /* it may be gone */
+}
+
 static void on_request(void *arg, struct http_request *http)
 {
-    if (http->user != NULL || routes_admit(request_new(arg, http), false))
-        routes_serve(http->user);
+    serve(arg, http, routes_admit);
 }
 
 static bool on_head(void *arg, struct http_request *http)
@@ -191,8 +206,7 @@ static bool admit_scrape(struct request *r, bool body_follows)
 
 static void on_scrape(void *arg, struct http_request *http)
 {
-    if (http->user != NULL || admit_scrape(request_new(arg, http), false))
-        routes_serve(http->user);
+    serve(arg, http, admit_scrape);
 }
 
 static bool on_scrape_head(void *arg, struct http_request *http)
@@ -202,16 +216,20 @@ static bool on_scrape_head(void *arg, struct http_request *http)
 
 static void on_answer(void *arg, const struct http_request *http, int status)
 {
-    const struct net *net = arg;
-    const struct request *r = http->user;
+    struct net *net = arg;
+    struct request *r = http->user;
     const struct route *route = r == NULL ? NULL : r->route;
+    int64_t now_us = r == NULL ? 0 : clock_mono_us();
     metrics_answer(net->server->metrics,
                    &(struct answered){
                        .net = net->number,
                        .route = route == NULL ? route_count : (size_t)(route - route_table),
                        .status = status,
-                       .took_us = r == NULL ? -1 : clock_mono_us() - http->begun_us,
+                       .took_us = r == NULL ? -1 : now_us - http->begun_us,
                    });
+    if (r != NULL)
+        slow_look(&net->slow, r, status, now_us);
+    log_set_about(NULL, NULL); /* the request ends with its answer */
 }
 
 static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
@@ -261,6 +279,7 @@ static void on_closed(void *arg)
     if (--net->open_servers > 0)
         return;
     uv_close((uv_handle_t *)&net->stream_timer, NULL);
+    slow_close(&net->slow);
     uv_stop(&net->loop);
 }
 
@@ -339,6 +358,7 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     uv_loop_init(&net->loop);
     uv_timer_init(&net->loop, &net->stream_timer);
     net->stream_timer.data = net;
+    slow_init(&net->slow, &net->loop, server, net->number);
     net->peers = peers_new(&net->loop, server);
     net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
     net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);

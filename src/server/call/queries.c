@@ -20,6 +20,22 @@ struct queries {
     struct query_thread threads[];
 };
 
+static void serve_one(struct query_thread *q, struct request *r)
+{
+    struct request_times *t = &r->times;
+    times_book(t, SPENT_QUERY_WAIT, clock_mono_us());
+    log_set_about(request_about, r);
+    r->look(r, q->reader);
+    log_set_about(NULL, NULL);
+    times_book(t, SPENT_QUERY, clock_mono_us());
+    t->away = SPENT_RETURN;
+    if (r->form.by_look && r->rc == RC_OK) { /* here, where no connection waits for it */
+        represent_body(r, SIZE_MAX);
+        times_book(t, SPENT_PACK, clock_mono_us());
+    }
+    request_send_home(r);
+}
+
 static void serve(void *arg)
 {
     struct query_thread *q = arg;
@@ -30,10 +46,7 @@ static void serve(void *arg)
         for (struct list_node *node; (node = list_pop_front(&mail)) != NULL;) {
             struct mail *one = CONTAINER_OF(node, struct mail, node);
             struct request *r = CONTAINER_OF(one, struct request, parcel.mail);
-            r->look(r, q->reader);
-            if (r->prints && r->rc == RC_OK) /* here, where no connection waits for it */
-                represent_body(r, SIZE_MAX);
-            request_send_home(r);
+            serve_one(q, r);
         }
     }
 }

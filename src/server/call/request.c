@@ -1,4 +1,6 @@
 #include "server/call/request.h"
+#include "job/trace/trace.h"
+#include "loop/clock.h"
 #include "server/call/board.h"
 #include "server/call/browser.h"
 #include "server/call/net.h"
@@ -21,12 +23,35 @@ enum {
     HEADERS_MAX = 5,
 };
 
+size_t request_about(void *arg, struct log_field ret_fields[LOG_ABOUT_MAX])
+{
+    static _Thread_local char trace_text[TRACE_TEXT_MAX]; /* until the thread's next line */
+    const struct request *r = arg;
+    struct trace_parent parent;
+    size_t count = 0;
+    if (r->http == NULL) /* the server's own: nobody has asked for it */
+        return 0;
+    ret_fields[count++] = (struct log_field){"request_id", str_c(r->request_id), false};
+    if (trace_parent_parse(http_request_header(r->http, STR("traceparent")), &parent))
+        ret_fields[count++] =
+            (struct log_field){"trace_id", trace_id_format(trace_text, parent.trace), false};
+    return count;
+}
+
 /* ---- sending */
+
+static void leave(struct request *r, enum spent_phase away)
+{
+    times_leave(&r->times, away, clock_mono_us());
+}
 
 static void arrive(struct parcel *parcel)
 {
     struct request *r = CONTAINER_OF(parcel, struct request, parcel);
+    times_return(&r->times, clock_mono_us());
+    log_set_about(request_about, r);
     r->home(r);
+    log_set_about(NULL, NULL); /* it may be gone */
 }
 
 void request_send_home(struct request *r)
@@ -76,6 +101,7 @@ static void to_turn(struct request *r, enum command_kind kind, request_step *hom
     r->cmd.arena = r->arena;
     r->home = home;
     r->done = done;
+    leave(r, SPENT_TURN_WAIT);
     fail_unless_sent(r, decider_send(r->server->decider, r));
 }
 
@@ -127,6 +153,7 @@ static void to_board(struct request *r, struct board *board, uint64_t age_ms, re
     call->request = r;
     r->home = read_board;
     r->done = done;
+    leave(r, SPENT_OTHER_THREAD);
     board_ask(board, (int64_t)age_ms * 1000, &call->wait);
 }
 
@@ -159,9 +186,10 @@ static void answer_body(struct request *r)
 void request_to_query_first(struct request *r, request_look *look, request_step *done)
 {
     r->look = look;
-    r->prints = done == answer_body;
+    r->form.by_look = done == answer_body;
     r->home = take_result;
     r->done = done;
+    leave(r, SPENT_QUERY_WAIT);
     fail_unless_sent(r, queries_send(r->server->queries, r));
 }
 
@@ -176,6 +204,7 @@ void request_to_store(struct request *r, request_keep *keep, request_step *done)
     r->keep = keep;
     r->home = take_result;
     r->done = done;
+    leave(r, SPENT_OTHER_THREAD);
     fail_unless_sent(r, decider_keep(r->server->decider, r));
 }
 
@@ -183,12 +212,14 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
 {
     r->home = take_result;
     r->done = done;
+    leave(r, SPENT_OTHER_THREAD);
     fail_unless_sent(r, send(r->server->tail, r));
 }
 
 void request_to_scraper(struct request *r, request_step *done)
 {
     r->home = done;
+    leave(r, SPENT_OTHER_THREAD);
     fail_unless_sent(r, scraper_send(r->server->scraper, r));
 }
 

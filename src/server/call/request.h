@@ -5,10 +5,12 @@
  * holds it may use that arena, and nobody else touches it meanwhile. */
 #pragma once
 #include "base/id.h"
+#include "base/log.h"
 #include "job/command/command.h"
 #include "job/record/alert_filter.h"
 #include "loop/mailbox.h"
 #include "server/call/context.h"
+#include "server/call/times.h"
 #include "wire/http/http.h"
 #include "wire/json/json.h"
 #include "wire/json/problem.h"
@@ -79,6 +81,7 @@ struct representation {
     const char *type;    /* NULL: JSON */
     struct str tag;      /* its ETag, quotes included; empty: none, or the version alone */
     struct str location; /* the path of what was made */
+    bool by_look;        /* a query thread prints the body */
     bool is_made;        /* represent_body has looked at the body: … */
     bool is_packed;      /* … it is gzip, … */
     bool is_known;       /* … the client has it already, … */
@@ -103,6 +106,7 @@ struct request {
     bool is_unpacked;              /* the body was gzip, and is not any more */
     struct str idempotency_key;    /* of the header Idempotency-Key; empty: none */
     char request_id[REQUEST_ID_MAX];
+    struct request_times times;
 
     /* Among other servers. */
     bool by_server;              /* another one sent it, for its caller: not to be forwarded */
@@ -111,7 +115,6 @@ struct request {
 
     /* On its way through our threads. */
     struct command cmd;            /* for the turn */
-    bool prints;                   /* the look prints the answer */
     union {                        /* for the thread that it is sent to, if that is not the turn */
         request_look *look;        /* called by a query thread */
         request_keep *keep;        /* called by the turn's thread, between two turns */
@@ -166,6 +169,9 @@ void request_to_output_log(struct request *r, request_send *send, request_step *
 void request_to_scraper(struct request *r, request_step *done);
 /* Home again, from any thread. */
 void request_send_home(struct request *r);
+/* For log_set_about: the ids that each line about a request carries. arg: the request, held by the
+ * thread that writes. */
+size_t request_about(void *arg, struct log_field ret_fields[LOG_ABOUT_MAX]);
 
 /* ---- answering; on the net thread; ends the request */
 

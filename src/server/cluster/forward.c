@@ -48,8 +48,20 @@ static struct forward *forward_of(struct request *r)
 
 /* ---- the answer */
 
+static void leave(struct request *r)
+{
+    times_leave(&r->times, SPENT_OTHER_SERVER, clock_mono_us());
+}
+
+static void come_back(struct request *r)
+{
+    if (r->times.away == SPENT_OTHER_SERVER)
+        times_return(&r->times, clock_mono_us());
+}
+
 static void wait_and_try(struct request *r)
 {
+    leave(r);
     membership_wake(r->server->membership);
     peers_later(net_peers(r->net), r, AGAIN_MS, attempt);
 }
@@ -125,6 +137,7 @@ static void pass_on(struct request *r, const struct http_response *response)
 static void on_done(void *arg, const struct http_response *response, const struct err *err)
 {
     struct request *r = arg;
+    come_back(r);
     if (response == NULL)
         fail(r, err);
     else if (forward_is_doubtful(r, response->status))
@@ -303,6 +316,7 @@ static void send_to(struct request *r, struct str address)
     enum rc rc;
     call.ret_unsent = &f->unsent;
     f->sent = true;
+    leave(r);
     metrics_forward(r->server->metrics, net_number(r->net));
     if (is_stream(r)) {
         call.timeout_ms = 0;
@@ -339,6 +353,7 @@ static bool find(struct request *r, struct peer *ret_to)
 static void attempt(struct request *r)
 {
     struct peer to;
+    come_back(r);
     if (is_ours(r))
         routes_handle(r);
     else if (find(r, &to))

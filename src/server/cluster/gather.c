@@ -1,5 +1,6 @@
 #include "server/cluster/gather.h"
 #include "base/mem.h"
+#include "loop/clock.h"
 #include "server/call/net.h"
 #include "server/call/route_table.h"
 #include "server/call/routes.h"
@@ -116,6 +117,7 @@ static void finish(struct request *r)
     struct gathering *g = r->gathering;
     const struct part *good = first_good(g);
     r->gathering = NULL;
+    times_return(&r->times, clock_mono_us());
     if (good != NULL)
         answer_merged(r, g, good->status);
     else
@@ -159,6 +161,7 @@ void gather_own(struct request *r, const struct http_answer *answer)
             .name = arena_str(&g->arena, answer->headers[g->header_count].name),
             .value = arena_str(&g->arena, answer->headers[g->header_count].value),
         };
+    times_leave(&r->times, SPENT_OTHER_SERVER, clock_mono_us());
     one_less(r);
 }
 

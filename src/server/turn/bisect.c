@@ -180,8 +180,10 @@ static void answer(struct tangle *g, struct command *cmd, enum rc rc, const char
 /* A worker takes `invalid` as a word about its results, and finds by itself which of them it is. */
 static void refuse(struct tangle *g, struct command *cmd)
 {
+    log_set_about(g->turn->about, cmd);
     log_error("the store refuses a command; it was answered so, the others are kept", "code",
               rc_name(g->err->rc), "error", g->err->text, NULL);
+    log_set_about(NULL, NULL);
     answer(g, cmd, cmd->kind == CMD_POLL ? RC_INVALID : g->err->rc, g->err->text);
 }
 

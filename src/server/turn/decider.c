@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -50,8 +51,10 @@ bool decider_may_decide(void *arg)
 static void enter_phase(struct decider *d, enum turn_phase phase)
 {
     int64_t now_us = clock_mono_us();
-    if (d->phase != TURN_PHASES)
+    if (d->phase != TURN_PHASES) {
         metrics_phase(d->server->metrics, d->phase, now_us - d->phase_us);
+        d->spent_us[d->phase] += now_us - d->phase_us;
+    }
     d->phase = phase;
     d->phase_us = now_us;
 }
@@ -69,12 +72,20 @@ static void on_phase(void *arg, enum turn_phase phase, const struct delta *kept)
     metrics_kept(d->server->metrics, kept);
 }
 
+/* For log_set_about: a command of ours is of a request, or of an errand. */
+static size_t command_about(void *arg, struct log_field ret_fields[LOG_ABOUT_MAX])
+{
+    struct command *cmd = arg;
+    return request_about(CONTAINER_OF(cmd, struct request, cmd), ret_fields);
+}
+
 void decider_attach_turn(struct decider *d)
 {
     d->turn.may_keep = d->membership == NULL ? NULL : decider_may_decide;
     d->turn.may_keep_arg = d;
     d->turn.on_phase = on_phase;
     d->turn.on_phase_arg = d;
+    d->turn.about = command_about;
 }
 
 void decider_commit_times(struct decider *d, struct sketch *ret_sketch)
@@ -91,8 +102,26 @@ static bool is_fatal(enum rc rc)
 
 /* ---- with a store */
 
+/* By the clock as the turn has read it anyway. */
+static void book_times(const struct decider *d, const struct list *answered)
+{
+    int64_t began_us = d->step_us + d->spent_us[PHASE_GATHER];
+    LIST_EACH(answered, node)
+    {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        struct request_times *t = &CONTAINER_OF(cmd, struct request, cmd)->times;
+        times_book(t, SPENT_TURN_WAIT, began_us);
+        t->spent_us[SPENT_ADMIT] += d->spent_us[PHASE_ADMIT];
+        t->spent_us[SPENT_DECIDE] += d->spent_us[PHASE_DECIDE];
+        t->spent_us[SPENT_COMMIT] += d->spent_us[PHASE_COMMIT];
+        t->mark_us = d->phase_us;
+        t->away = SPENT_RETURN;
+    }
+}
+
 static void tell(struct decider *d, struct turn_news *news, size_t commands)
 {
+    book_times(d, &news->done);
     metrics_turn(d->server->metrics, commands, &news->done);
     if (news->mailed !=
         0) /* durable, and read within a second; the owners of those partitions read it now */
@@ -253,6 +282,8 @@ static void run_step(struct decider *d)
     struct err err;
     d->stirred = false;
     enter_phase(d, PHASE_GATHER);
+    d->step_us = d->phase_us;
+    memset(d->spent_us, 0, sizeof d->spent_us);
     size_t count = gather(d, commands);
     if (is_barred(d, &err)) {
         decider_begin_outage(d, &err);

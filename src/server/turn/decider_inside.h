@@ -20,9 +20,11 @@ struct decider {
     int64_t next_look_us;   /* at the files of the store */
     int64_t next_zones_us;  /* at those of time zones */
     struct commit_times commits;
-    enum turn_phase phase;  /* that the thread is in; TURN_PHASES: between turns … */
-    int64_t phase_us;       /* … since then, by the monotonic clock */
-    int64_t next_gauges_us; /* the next numbers for metrics */
+    enum turn_phase phase;         /* that the thread is in; TURN_PHASES: between turns … */
+    int64_t phase_us;              /* … since then, by the monotonic clock */
+    int64_t step_us;               /* when the turn began, and … */
+    int64_t spent_us[TURN_PHASES]; /* … how long its phases took, repeated ones added up */
+    int64_t next_gauges_us;        /* the next numbers for metrics */
     atomic_bool failed;
     atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
 

@@ -360,6 +360,7 @@ static enum rc fetch(struct turn *t, struct command *cmd, struct poll_lease *lea
 static void fetch_large(struct turn *t, struct command *cmd)
 {
     struct err err;
+    char text[ID_TEXT_MAX];
     size_t bytes = 0;
     VEC(struct poll_lease) sent = {0};
     for (size_t i = 0; i < cmd->reply.poll.lease_count; i++) {
@@ -371,7 +372,8 @@ static void fetch_large(struct turn *t, struct command *cmd)
             continue;
         }
         if (rc != RC_OK) {
-            log_error("a job's definition could not be read", "error", err.text, NULL);
+            log_error("a job's definition could not be read", "execution_id",
+                      id_format(text, ID_EXEC, lease.exec_id).ptr, "error", err.text, NULL);
             continue;
         }
         bytes += lease.spec.len + lease.payload.len;

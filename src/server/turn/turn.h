@@ -4,6 +4,7 @@
  * clock and no network of its own, so the simulator runs the very same turns; `decider.h` is the
  * thread that runs them in a server. */
 #pragma once
+#include "base/log.h"
 #include "engine/core/engine.h"
 #include "server/turn/phase.h"
 #include "store/store.h"
@@ -27,6 +28,7 @@ struct turn {
      * be. NULL: nobody measures. */
     void (*on_phase)(void *arg, enum turn_phase phase, const struct delta *kept);
     void *on_phase_arg;
+    log_about *about; /* of lines about a command, which is its argument; NULL: nothing besides */
 };
 
 /* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that
