@@ -10,6 +10,7 @@ import { Away } from '../../parts/show/time'
 import { frequentText } from '../cron/frequent'
 import { Clicked, LAST_DAY, printCron, readCron, STEPS, usual } from './cron'
 import { FormProps, useFields } from './form'
+import { LoadHint } from './loadhint'
 
 const PREVIEWED = 5
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
@@ -53,12 +54,14 @@ function Clicks({ now, set }: { now: Clicked, set: (clicked: Clicked) => void })
     )
 }
 
-function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, seconds: boolean, name: string }) {
-    const [asked, ask] = useState({ cron, zone, seconds, name })
+interface Asked { cron: string, zone: string, seconds: boolean, name: string, queue: string }
+
+function Preview({ cron, zone, seconds, name, queue, editing }: Asked & { editing?: boolean }) {
+    const [asked, ask] = useState<Asked>({ cron, zone, seconds, name, queue })
     useEffect(() => {
-        const timer = setTimeout(() => ask({ cron, zone, seconds, name }), 300)
+        const timer = setTimeout(() => ask({ cron, zone, seconds, name, queue }), 300)
         return () => clearTimeout(timer)
-    }, [cron, zone, seconds, name])
+    }, [cron, zone, seconds, name, queue])
     const { data, problem } = useResource<SchedulePreview>(asked.cron.trim() ? '/schedule/preview' : null,
         { cron: asked.cron, timezone: asked.zone, seconds: asked.seconds, name: asked.name, count: PREVIEWED })
     if (problem)
@@ -66,7 +69,7 @@ function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, se
     if (!data)
         return null
     const frequent = frequentText(data.next_runs)
-    return (
+    return <>
         <div class="cronfield-preview" role="status">
             <p><strong>{data.schedule_text}</strong></p>
             <ul>{data.next_runs.map((at, i) => <li key={at}>
@@ -77,7 +80,8 @@ function Preview({ cron, zone, seconds, name }: { cron: string, zone: string, se
             {data.notes.map(note => <p key={note.text}>{note.text}</p>)}
             {frequent && <p class="old-data">{frequent}</p>}
         </div>
-    )
+        <LoadHint queue={asked.queue} runs={data.next_runs} zone={data.timezone} editing={editing} />
+    </>
 }
 
 export function CronField(props: FormProps) {
@@ -102,7 +106,8 @@ export function CronField(props: FormProps) {
                 hint={<>As Europe/Berlin; UTC if empty. {zone !== myZone() && <button type="button"
                     class="button plain small" onClick={() => change('schedule.timezone', myZone())}>
                     Take mine: {myZone()}</button>}</>} />
-            <Preview cron={text} zone={zone} seconds={draft.seconds} name={draft.fields.name ?? ''} />
+            <Preview cron={text} zone={zone} seconds={draft.seconds} name={draft.fields.name ?? ''}
+                queue={draft.fields.queue?.trim() || 'default'} editing={props.editing} />
         </>
     )
 }

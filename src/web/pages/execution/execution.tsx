@@ -20,6 +20,7 @@ import { brief } from '../common/why'
 import { isOver, isWaiting } from '../executions/columns'
 import { Actions } from './actions'
 import { Attempts } from './attempts'
+import { Compare } from './compare'
 import { Data } from './data'
 import { Facts } from './facts'
 import { Failure } from './failure'
@@ -83,6 +84,7 @@ export default function ExecutionPage({ params }: PageProps) {
         { key: 'output', name: 'Output', href: `${path}/output` },
         { key: 'attempts', name: 'Attempts', href: `${path}/attempts`, count: one.attempts.length },
         { key: 'data', name: 'Payload and result', href: `${path}/data` },
+        { key: 'compare', name: 'Compare', href: `${path}/compare` },
     ]
     return (
         <div class={`stack execution${known.problem ? ' is-old' : ''}`}>
@@ -103,7 +105,8 @@ export default function ExecutionPage({ params }: PageProps) {
             {tab === 'output' ? <Output execution={one} />
                 : tab === 'attempts' ? <Attempts execution={one} />
                     : tab === 'data' ? <Data execution={one} />
-                        : <Story one={one} job={job.data} blocker={blocker} />}
+                        : tab === 'compare' ? <Compare one={one} />
+                            : <Story one={one} job={job.data} blocker={blocker} />}
         </div>
     )
 }

@@ -6,6 +6,8 @@ export interface Cell {
     value: number
     /** Drawn lighter on top: what is there but does not count. */
     beside?: number
+    /** Drawn in another hue. */
+    isChosen?: boolean
     title: string
     href?: string
     /** Below the bar, where it is not empty. */
@@ -25,7 +27,7 @@ export function Strip({ cells, label }: { cells: readonly Cell[], label: string 
                     </span>
                     <span class="strip-label number">{cell.label}</span>
                 </>
-                return <span key={cell.key} class="strip-cell" role="listitem" title={cell.title}>
+                return <span key={cell.key} class={`strip-cell${cell.isChosen ? ' is-chosen' : ''}`} role="listitem" title={cell.title}>
                     {cell.href ? <a href={cell.href} aria-label={cell.title}>{bar}</a>
                         : <><span class="hidden-text">{cell.title}</span>{bar}</>}
                 </span>
