@@ -26,6 +26,13 @@ await run({
         await page.getByRole('button', { name: 'Undo' }).click()
         await page.getByRole('button', { name: 'Pause' }).waitFor()
         same((await read(id)).status, 'active', 'the job again')
+        await page.getByRole('button', { name: 'Pause' }).click()
+        await page.getByRole('button', { name: 'Undo' }).waitFor()
+        await call('POST', `/jobs/${id}/resume`)
+        await call('POST', `/jobs/${id}/pause`)
+        await page.getByRole('button', { name: 'Undo' }).last().click()
+        await page.getByText('has changed').waitFor()
+        same((await read(id)).status, 'paused', 'what somebody else has done since')
         await close(page)
     },
     'it is triggered with another payload, and its run is in the lists': async () => {

@@ -58,7 +58,8 @@ await run({
         same(drawn.blocks.map(one => [one.count, one.failed]), [[97, 4]], 'blocks')
         const { from, until } = drawn.blocks[0]
         check(from <= T0 + 100_000 && T0 + 100_000 < until, 'of when')
-        const runs = [{ job_id: 'j', job_name: null, queue: 'mail', at: iso(T0 + 600_000), p50_ms: 30_000, held: false }]
+        const runs = [{ job_id: 'j', job_name: null, queue: 'mail', at: iso(T0 + 600_000), p50_ms: 30_000,
+            held: false }]
         same(draw({ runs }).pieces[0].width, 30, 'as long as it usually takes')
         same(draw({ runs }, 3, T0 + 700_000).pieces.length, 0, 'its moment has come')
     },
@@ -97,7 +98,8 @@ await run({
     'the load of an hour counts quarters, and knows quieter ones': () => {
         const steps = Array.from({ length: 96 }, (_, i) => ({ at: iso(T0 + i * 900_000), skipped: 0, held: 0,
             fires: i === 8 ? 12 : i === 9 ? 1 : i === 10 ? 9 : 8 }))
-        const forecast = { from: iso(T0), until: iso(T0 + 24 * HOUR), step_ms: 900_000, jobs: 9, truncated: false, steps }
+        const forecast = { from: iso(T0), until: iso(T0 + 24 * HOUR), step_ms: 900_000, jobs: 9, truncated: false,
+            steps }
         const at = T0 + 2 * HOUR + 60_000
         same(load.loadAt(forecast, at), { at, quarter: 12, hour: 30 }, 'of a moment')
         same(load.loadAt(forecast, at + 72 * HOUR).quarter, 12, 'the same time of another day')

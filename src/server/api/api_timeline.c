@@ -25,6 +25,7 @@ enum {
     SPAN_DAYS_MAX = 31,
 };
 
+static const int64_t MINUTE_MS = 60000;
 static const int64_t HOUR_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 static const struct words by_words =
@@ -377,15 +378,16 @@ static void read_lanes(struct request *r, struct timeline_call *q)
     q->t.limit = limit;
 }
 
-/* From the beginning of a minute on, so that one walk answers all who ask within it. A worker that
- * is asked about has nothing ahead: nobody knows who will run it. */
+/* By whole minutes, so that one walk answers all who ask within one. A worker that is asked about
+ * has nothing ahead: nobody knows who will run it. */
 static void begin_ahead(struct request *r, struct timeline_call *q)
 {
-    static const int64_t MINUTE_MS = 60000;
     const struct gantt *t = &q->t;
     int64_t minute_ms = t->now_ms / MINUTE_MS * MINUTE_MS;
+    bool is_none = q->worker_id != 0 || t->until_ms <= t->now_ms;
     q->coming.from_ms = t->from_ms > minute_ms ? t->from_ms : minute_ms;
-    q->coming.until_ms = q->worker_id == 0 ? t->until_ms : q->coming.from_ms;
+    q->coming.until_ms =
+        is_none ? q->coming.from_ms : (t->until_ms + MINUTE_MS - 1) / MINUTE_MS * MINUTE_MS;
     q->coming.queue = q->queue;
     q->coming.slots_max = SLOTS_MAX;
     q->coming.tell = tell_coming;

@@ -10,9 +10,9 @@ const GO_MS = 1500 // so long after g a letter is still its second half
 
 /** By the path of the page. */
 const letters: Record<string, string> = {
-    '/': 'o', '/jobs': 'j', '/executions': 'e', '/timeline': 'i', '/queues': 'q', '/dead-letters': 'd', '/workers': 'w', '/alerts': 'a',
-    '/breakers': 'b', '/calendars': 'c', '/schedule': 'f', '/slas': 'l', '/operations': 'p', '/cron': 't',
-    '/cluster': 'u', '/settings': 's',
+    '/': 'o', '/jobs': 'j', '/executions': 'e', '/timeline': 'i', '/queues': 'q', '/dead-letters': 'd',
+    '/workers': 'w', '/alerts': 'a', '/breakers': 'b', '/calendars': 'c', '/schedule': 'f', '/slas': 'l',
+    '/operations': 'p', '/cron': 't', '/cluster': 'u', '/settings': 's',
 }
 
 const others: [string[], string][] = [

@@ -1,26 +1,33 @@
 // What one does with a worker: cordoned and back, with a way back, and drained, which has none.
-import type { Worker } from 'openapi'
+import type { Worker, WorkerCordon } from 'openapi'
 import { api } from '../../api/client'
 import { count } from '../../base/format'
 import { part } from '../../base/query'
 import { confirm } from '../../parts/ask/confirm'
-import { act } from './act'
+import { act, unlessChanged } from './act'
 
 const touches = ['/workers']
 export const callWorker = (id: string, verb: 'cordon' | 'uncordon' | 'drain', body?: unknown) =>
-    api.post(`/workers/${part(id)}/${verb}`, body)
+    api.post<WorkerCordon>(`/workers/${part(id)}/${verb}`, body)
 
 const cordon = (worker: Worker, reason: string | null | undefined) =>
     callWorker(worker.worker_id, 'cordon', reason ? { reason } : undefined)
 
+/** The way back, unless somebody has cordoned or uncordoned the worker since. */
+const back = (worker: Worker, undo: () => Promise<unknown>) => async (made: WorkerCordon) => {
+    const now = await api.get<Worker>(`/workers/${part(worker.worker_id)}`)
+    unlessChanged(worker.name, made.cordoned_at, now.cordoned_at, now.cordoned_by)
+    return undo()
+}
+
 export const cordonWorker = (worker: Worker, reason?: string) => act(() => cordon(worker, reason), {
     said: `${worker.name} gets nothing new; what it runs goes on.`, touches,
-    undo: () => callWorker(worker.worker_id, 'uncordon'),
+    undo: back(worker, () => callWorker(worker.worker_id, 'uncordon')),
 })
 
 export const uncordonWorker = (worker: Worker) => act(() => callWorker(worker.worker_id, 'uncordon'), {
     said: `${worker.name} takes work again.`, touches,
-    undo: () => cordon(worker, worker.cordon_reason),
+    undo: back(worker, () => cordon(worker, worker.cordon_reason)),
 })
 
 export async function drainWorker(worker: Worker): Promise<void> {

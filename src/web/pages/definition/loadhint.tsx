@@ -35,8 +35,8 @@ export function LoadHint({ queue, runs, zone, editing }: {
     return (
         <div class="cronfield-load">
             <p>At {clock(load.at)} {load.quarter === 0 ? 'nothing else is' : `${count(load.quarter, 'other run')} ${
-                load.quarter === 1 ? 'is' : 'are'}`} due in the queue <code>{queue}</code> within the quarter of an hour,
-            {' '}{number(load.hour)} within the hour{editing && ', its own runs included'}.
+                load.quarter === 1 ? 'is' : 'are'}`} due in the queue <code>{queue}</code> within the quarter of an
+            hour, {number(load.hour)} within the hour{editing && ', its own runs included'}.
             {calm.length > 0 && <> Quieter: {calm.map(one => `${clock(one.at)} (${number(one.runs)})`).join(', ')}.</>}
             </p>
             <Strip cells={cells} label={`Runs of the queue ${queue} in the next 24 hours`} />

@@ -49,7 +49,10 @@ export function factsOf(one: Execution, good: Execution, versions: readonly JobV
     return [
         { name: 'State', of: run => <Status state={run.status} />, differs: one.status !== good.status },
         { name: 'Definition', differs: mine?.version !== its?.version,
-            of: run => versionOf(run, versions)?.version ? `version ${versionOf(run, versions)!.version}` : 'not kept' },
+            of: run => {
+                const version = versionOf(run, versions)
+                return version ? `version ${version.version}` : 'not kept'
+            } },
         { name: 'Payload', differs: !same(payloadOf(one, mine), payloadOf(good, its)),
             of: run => payloadOf(run, versionOf(run, versions)) === null ? 'none'
                 : run.payload !== null ? 'its own' : 'that of the job' },

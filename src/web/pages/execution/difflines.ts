@@ -24,7 +24,8 @@ export interface LineDiff { hunks: DiffLine[][], more: boolean, noisy: boolean }
 
 interface Side { text: string, n: number, key: string }
 
-const sideOf = (lines: readonly string[]): Side[] => lines.map((text, i) => ({ text, n: i + 1, key: withoutNoise(text) }))
+const sideOf = (lines: readonly string[]): Side[] =>
+    lines.map((text, i) => ({ text, n: i + 1, key: withoutNoise(text) }))
 
 /** How long a common sequence of each pair of tails is, one row for each line of a. */
 function tails(a: readonly Side[], b: readonly Side[]): Uint16Array[] {

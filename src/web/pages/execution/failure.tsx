@@ -62,8 +62,8 @@ export function Failure({ attempt, executionId }: { attempt: Attempt, executionI
                 <a href={`/executions${printQuery({ class: kind })}`}><code>{kind}</code></a>: {meanings[kind] ?? kind}
             </p>}
             {trace ? <Code text={trace} label="stack trace" /> : tail && <Code text={tail} label="end of stderr" />}
-            <p><a href={`/executions/${executionId}/output?attempt=${attempt.attempt}`}>All of its output</a> · <a href={
-                `/executions/${executionId}/compare`}>Compare with the last good run</a></p>
+            <p><a href={`/executions/${executionId}/output?attempt=${attempt.attempt}`}>All of its output</a>{' '}
+                · <a href={`/executions/${executionId}/compare`}>Compare with the last good run</a></p>
             {fingerprint && <div class="stack failure-kind">
                 <p class="soft small">Fingerprint <Id id={fingerprint} />
                     {attempt.fingerprint_text && <> of “<bdi>{attempt.fingerprint_text}</bdi>”</>}</p>

@@ -10,7 +10,7 @@ import { go } from '../../base/router'
 import { confirm } from '../../parts/ask/confirm'
 import { Menu, MenuItem } from '../../parts/ask/menu'
 import { toast } from '../../parts/ask/toast'
-import { refused } from '../common/act'
+import { act, refused, unlessChanged } from '../common/act'
 import { Trigger } from './trigger'
 import { isOver, titleOf } from './words'
 
@@ -18,17 +18,22 @@ function told(made: ExecutionTriggered): void {
     toast('It runs now.', { link: { name: 'Its run', href: `/executions/${made.execution_id}` }, ms: 10_000 })
 }
 
-async function hold(job: Job, action: 'pause' | 'resume', isUndo = false): Promise<void> {
-    try {
-        await api.post(`/jobs/${job.job_id}/${action}`)
-        const undo = () => void hold(job, action === 'pause' ? 'resume' : 'pause', true)
-        toast(action === 'pause' ? 'Paused: what runs goes on, nothing new starts.' : 'Resumed.',
-            isUndo ? {} : { undo })
-    } catch (why) {
-        refused(why)
-    }
-    reloadAll(`/jobs/${job.job_id}`)
-}
+/** The newest step of what happened to the job. */
+const newest = async ({ job_id: id }: Job) => (await api.get<Pick<Job, 'transitions'>>(`/jobs/${id}`,
+    { query: { fields: 'transitions' } })).transitions.at(-1)
+
+const hold = (job: Job, action: 'pause' | 'resume') => act(async () => {
+    await api.post(`/jobs/${job.job_id}/${action}`)
+    return newest(job).catch(() => undefined)
+}, {
+    said: action === 'pause' ? 'Paused: what runs goes on, nothing new starts.' : 'Resumed.',
+    touches: [`/jobs/${job.job_id}`],
+    undo: async made => {
+        const now = await newest(job)
+        unlessChanged(titleOf(job), made?.at ?? null, now?.at ?? null, now?.actor ?? null)
+        await api.post(`/jobs/${job.job_id}/${action === 'pause' ? 'resume' : 'pause'}`)
+    },
+})
 
 async function cancel(job: Job): Promise<void> {
     const runs = job.current_execution ? 'What runs or waits of it is stopped, and it' : 'It'

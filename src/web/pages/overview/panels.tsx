@@ -51,7 +51,7 @@ export function NextHours() {
         exact(parse(data.until) ?? 0, zone, { seconds: false })}${data.truncated ? ', and more' : ''}`
     return (
         <section class="panel">
-            <h2>The next hours <span class="soft">{said}</span></h2>
+            <h2><a href="/timeline">The next hours</a> <span class="soft">{said}</span></h2>
             <OldData problem={problem} at={at} retry={reload} />
             {data && runs === 0 ? <p class="soft">
                 No job has a schedule; <code>--cron '0 3 * * *'</code> or <code>--every 15m</code> gives it one.</p>

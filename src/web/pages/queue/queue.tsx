@@ -5,7 +5,7 @@ import { api } from '../../api/client'
 import { useResource } from '../../api/resource'
 import { may } from '../../api/session'
 import { count } from '../../base/format'
-import { part } from '../../base/query'
+import { part, printQuery } from '../../base/query'
 import { go } from '../../base/router'
 import { confirm } from '../../parts/ask/confirm'
 import { Menu } from '../../parts/ask/menu'
@@ -52,7 +52,8 @@ export default function Queue({ params }: PageProps) {
             <OldData problem={problem} at={at} retry={() => void reload()} />
             {data && <>
                 <p>{sentenceOf(data)} {data.paused && <>Paused <Time at={data.paused_at} /> by {
-                    data.paused_by}: what runs goes on, nothing new starts.</>}</p>
+                    data.paused_by}: what runs goes on, nothing new starts.</>} <a href={
+                    `/timeline${printQuery({ queue: name })}`}>Its timeline</a></p>
                 <Figures queue={data} />
                 <div class="grid queue-charts">
                     <DepthChart queue={name} /><AgeChart queue={name} />

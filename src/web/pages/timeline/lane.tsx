@@ -73,7 +73,8 @@ export function Lane({ lane, drawn, zone, open }: {
     return (
         <div class="timeline-lane">
             <div class="timeline-label">
-                {lane.href ? <a href={lane.href} title={lane.name}>{lane.name}</a> : <span title={lane.name}>{lane.name}</span>}
+                {lane.href ? <a href={lane.href} title={lane.name}>{lane.name}</a>
+                    : <span title={lane.name}>{lane.name}</span>}
                 {lane.executions > 0 && <span class="soft small number">{number(lane.executions)}{
                     lane.failed > 0 && <span class="hue-bad"> · {number(lane.failed)} failed</span>}</span>}
             </div>

@@ -42,7 +42,7 @@ export function sentence(data: Timeline): string {
     const late = bars.filter(bar => lateBy(bar) > 0).length
     const running = bars.filter(bar => bar.finished_at === null).length
     const said = [data.executions === 0 ? 'Nothing ran here'
-        : `${count(data.executions, 'execution')} ran here: ${failed === 0 ? 'none failed' : `${number(failed)} failed`}`]
+        : `${count(data.executions, 'execution')} ran here: ${failed === 0 ? 'none' : number(failed)} failed`]
     if (late > 0)
         said.push(`${data.shown < data.executions ? 'of the longest ' : ''}${number(late)} began late`)
     if (running > 0)

@@ -42,7 +42,8 @@ export default function WorkerPage({ params }: PageProps) {
                 <p>{sentenceOf(data)} {data.cordoned_at && <>It gets nothing new since <Time at={data.cordoned_at}
                 /> ({data.cordoned_by}{data.cordon_reason && <>: {data.cordon_reason}</>}).</>}</p>
                 <div class="row"><Slots worker={data} />
-                    <a href={`/executions${printQuery({ worker: id })}`}>what it ran before</a></div>
+                    <a href={`/executions${printQuery({ worker: id })}`}>what it ran before</a>
+                    <a href={`/timeline${printQuery({ by: 'worker', worker: id })}`}>its timeline</a></div>
                 <Runs worker={data} isOld={problem !== null} />
                 <Facts worker={data} />
             </>}

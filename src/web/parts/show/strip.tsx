@@ -27,7 +27,8 @@ export function Strip({ cells, label }: { cells: readonly Cell[], label: string 
                     </span>
                     <span class="strip-label number">{cell.label}</span>
                 </>
-                return <span key={cell.key} class={`strip-cell${cell.isChosen ? ' is-chosen' : ''}`} role="listitem" title={cell.title}>
+                return <span key={cell.key} role="listitem" title={cell.title}
+                    class={`strip-cell${cell.isChosen ? ' is-chosen' : ''}`}>
                     {cell.href ? <a href={cell.href} aria-label={cell.title}>{bar}</a>
                         : <><span class="hidden-text">{cell.title}</span>{bar}</>}
                 </span>
