@@ -100,10 +100,12 @@ RUNNER_SRCS := $(wildcard src/base/test/*.c)
 ALL_SRCS := $(filter-out $(WORLD_SRCS) $(RUNNER_SRCS),$(wildcard src/*/*.c src/*/*/*.c))
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
 # Those that take long come first, so that nobody waits for the last one alone.
-TEST_SRCS := $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time))) \
+TEST_SRCS := $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash day time))) \
              $(filter %_test.c,$(ALL_SRCS))
 # What contract tests share: the suite of promises itself, linked to each store's program.
 SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
+# Engines, workers and a clock, linked to what is measured over a day of them.
+DAY_SRCS := $(filter-out %_test.c,$(wildcard tests/day/*.c)) $(WORLD_SRCS)
 # The disk that forgets and the day that is lived on it, linked to what cuts the power.
 CRASH_SRCS := $(filter-out %_test.c,$(wildcard tests/crash/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
@@ -271,6 +273,7 @@ $(B)/test/%: $(B)/%.o $(RUNNER_SRCS:%.c=$(B)/%.o) $(LIB)
 $(filter $(B)/test/src/engine/%,$(TESTS)): $(WORLD_SRCS:%.c=$(B)/%.o)
 $(filter $(B)/test/tests/contract/%,$(TESTS)): $(SUITE_SRCS:%.c=$(B)/%.o)
 $(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
+$(filter $(B)/test/tests/day/%,$(TESTS)): $(DAY_SRCS:%.c=$(B)/%.o)
 
 # Twice as many at a time as there are cores: two thirds of their time they wait for disks and clocks.
 check: $(TESTS)

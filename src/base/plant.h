@@ -55,7 +55,7 @@
     X(estimate_of_paused, "something is said to start soon, and its queue is paused")              \
     X(estimate_unserved, "something is said to start soon, and nobody serves it")                  \
     X(estimate_in_past, "a start is reckoned from when its execution became ready")                \
-    X(estimate_piles_up, "a line is as long as if each place served it alone, one by one")         \
+    X(estimate_piles_up, "each that waits is said to wait as long as all of them together")        \
     X(met_rule_stays_met, "what a job waits for counts as met for another moment, too")            \
     X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")     \
     X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \

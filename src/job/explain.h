@@ -38,7 +38,7 @@ enum blocker_kind {
     BLOCKER_KINDS
 };
 
-/* When something that waits is likely to start (engine/ready/estimate.h). */
+/* When something that waits is likely to start (engine/estimate/estimate.h). */
 struct estimate {
     int64_t at_ms;     /* wall clock; 0: nobody can say, and why: */
     struct str reason; /* the word of a blocker, or "started", "duration_unknown" */

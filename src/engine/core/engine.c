@@ -16,11 +16,12 @@
 #include "engine/core/retention.h"
 #include "engine/depend/depends.h"
 #include "engine/depend/depends_slots.h"
+#include "engine/estimate/estimate.h"
+#include "engine/estimate/forecast.h"
 #include "engine/explain/explain.h"
 #include "engine/explain/waits.h"
 #include "engine/ready/breakers.h"
 #include "engine/ready/cordon.h"
-#include "engine/ready/estimate.h"
 #include "engine/ready/forget.h"
 #include "engine/ready/grant.h"
 #include "engine/ready/limit_remote.h"
@@ -117,6 +118,7 @@ void engine_free(struct engine *e)
     strmap_free(&e->uniques);
     ready_free(&e->ready);
     worker_classes_free(&e->worker_classes);
+    forecast_free(e->forecast);
     heap_free(&e->dues);
     heap_free(&e->deadlines);
     heap_free(&e->depends.asking);

@@ -65,6 +65,7 @@ struct engine {
     bool slept;            /* the server stood still; leases have not got a new term for it yet */
     struct heap pacing;    /* executions that are PACE_ASKING, by id */
     struct worker_classes worker_classes;
+    struct forecast *forecast; /* owned; NULL: nobody has asked yet */
     struct alerts alerts;
     struct silences silences;
     struct horizon horizon;

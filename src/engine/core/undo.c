@@ -12,6 +12,7 @@
 #include "engine/core/model.h"
 #include "engine/core/operations.h"
 #include "engine/depend/depends.h"
+#include "engine/estimate/forecast.h"
 #include "engine/ready/breaker.h"
 #include "engine/ready/breakers.h"
 #include "engine/ready/forget.h"
@@ -468,6 +469,7 @@ void engine_undo(struct engine *e)
 {
     assert(in_turn(e));
     close_polls(e);
+    forecast_drop(e->forecast);
     while (list_pop_front(&e->turn.done) != NULL) /* their owner has them; they are asked again */
         continue;
     for (struct list_node *node; (node = list_pop_front(&e->turn.changed_queues)) != NULL;) {

@@ -2,7 +2,7 @@
 #include "engine/core/commands.h"
 #include "engine/core/jobs.h"
 #include "engine/core/load.h"
-#include "engine/ready/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "engine/ready/silence.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"

@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/when.h"
+#include "engine/ready/copied.h"
 #include "engine/ready/rung.h"
 #include "job/record/inbox.h"
 
@@ -50,6 +51,7 @@ struct limit {
     struct heap_node wake; /* in limits.wakes while shut, or while nobody names it any more */
     struct limit_values v;
     struct touched *touched;
+    struct copied copied;
 };
 
 struct limits {

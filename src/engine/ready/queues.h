@@ -4,6 +4,8 @@
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
+#include "base/usual.h"
+#include "engine/ready/copied.h"
 #include "job/breaker.h"
 #include "job/command/command.h"
 
@@ -44,8 +46,9 @@ struct queue {
     uint32_t home;         /* the bucket that its limit lives in, … */
     struct str home_key;   /* … and the name of that */
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
-    int64_t usual_ms;             /* as that of a lane; memory only */
-    struct list lanes;            /* lane.sibling */
+    struct usual usual;           /* as that of a lane; memory only */
+    struct copied copied;
+    struct list lanes; /* lane.sibling */
     struct touched *touched;
     struct numbers now; /* as of the last commit, of all owned partitions */
     /* Numbers that this turn adds, by partition: an execution is subtracted where it was added,

@@ -18,6 +18,8 @@ void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *ru
 {
     *r = (struct ready){.point_ms = point_ms, .breakers.rule = *rule};
     list_init(&r->fresh);
+    list_init(&r->waiting);
+    learnt_init(&r->learnt);
 }
 
 static void free_lanes(struct strmap *lanes)
@@ -45,6 +47,7 @@ void ready_free(struct ready *r)
     strmap_free(&r->tracks);
     free_lanes(&r->lanes);
     free_lanes(&r->shadows);
+    learnt_free(&r->learnt);
     limits_free(&r->limits);
     breakers_free(&r->breakers);
     heap_free(&r->order);
@@ -89,6 +92,7 @@ static struct lane *lane_of(struct ready *r, const struct rules *rules, size_t l
         if (r->lanes.len >= lanes_max)
             return NULL;
         lane = lane_new(key, rules->queue.len);
+        lane->learnt = learnt_join(&r->learnt, lane_key(lane));
         strmap_put(&r->lanes, lane_key(lane), lane);
     }
     return lane;
@@ -103,6 +107,8 @@ static void lane_leave(struct ready *r, struct track *track)
     assert(lane->heap.len == 0 && lane->twins.len == 0);
     list_remove(&lane->sibling);
     strmap_remove(lane->suspects ? &r->shadows : &r->lanes, lane_key(lane));
+    if (lane->learnt != NULL)
+        learnt_leave(&r->learnt, lane->learnt);
     heap_free(&lane->heap);
     heap_free(&lane->twins);
     free(lane);
@@ -209,6 +215,7 @@ static struct track *track_new(struct ready *r, struct str key, const struct rul
     track->key = str_of((char *)(track + 1), key.len);
     track->lane = lane;
     list_push_back(&lane->tracks, &track->sibling);
+    track->learnt = learnt_join(&r->learnt, key);
     bars_set(&r->limits, track, rules);
     set_breaker(r, track, rules);
     strmap_put(&r->tracks, track->key, track);
@@ -234,6 +241,8 @@ static void track_free(struct ready *r, struct track *track)
 {
     assert(track->heap.len == 0 && track->twin == NULL && track->shadow == NULL);
     bars_leave(&r->limits, track);
+    if (track->learnt != NULL)
+        learnt_leave(&r->learnt, track->learnt);
     if (track->breaker != NULL) {
         list_remove(&track->on_breaker);
         breaker_leave(&r->breakers, track->breaker);
@@ -444,8 +453,12 @@ void ready_put(struct ready *r, struct track *track, struct heap_node *node, int
     assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
     heap_push(&track->heap, node, ready_rank(r, priority, ready_ms), id);
     r->len++;
-    if (track->heap.len == 1)
+    if (track->learnt != NULL)
+        learnt_arrival(track->learnt, priority);
+    if (track->heap.len == 1) {
         bars_wait(track, true);
+        list_push_back(&r->waiting, &track->waiting);
+    }
     if (heap_min(&track->heap)->node == node)
         reorder_track(r, track);
     if (heap_holds(&track->order))
@@ -458,8 +471,10 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
     heap_remove(&track->heap, node);
     assert(r->len > 0);
     r->len--;
-    if (track->heap.len == 0)
+    if (track->heap.len == 0) {
         bars_wait(track, false);
+        list_remove(&track->waiting);
+    }
     if (was_best)
         reorder_track(r, track);
     leave_if_empty(r, track);

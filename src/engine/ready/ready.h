@@ -17,6 +17,7 @@
  * what was there before. */
 #pragma once
 #include "engine/ready/breaker.h"
+#include "engine/ready/learnt.h"
 #include "engine/ready/limit.h"
 #include "engine/ready/worker_class.h"
 #include "job/spec.h"
@@ -44,6 +45,9 @@ struct track {
     size_t members;           /* how often it was joined; without any it is gone */
     struct list_node sibling; /* on lane.tracks */
     struct heap heap;
+    struct list_node waiting; /* on ready.waiting while not empty */
+    struct learnt *learnt;    /* how long its runs take, of all who share its limits */
+    struct copied copied;
     struct heap_node order; /* in lane.heap, or lane.twins, while not empty and open */
     struct track *twin;     /* for those of it that have their permits; NULL: there are none */
     struct track *main;     /* whose twin it is; NULL: it is none */
@@ -65,7 +69,7 @@ struct lane {
     struct list tracks;       /* track.sibling; without any it is gone */
     enum gate gate;           /* of its queue */
     bool suspects;            /* not every worker may have its executions: see ready_shadow */
-    int64_t usual_ms;         /* how long a run takes its place; 0: none has yet: estimate.h */
+    struct learnt *learnt;    /* how long its runs take */
     struct list_node sibling; /* on the list of its queue's lanes */
     struct heap heap;         /* tracks, by the best in each */
     struct heap twins;        /* the same of those that have their permits */
@@ -80,9 +84,11 @@ struct ready {
     struct strmap tracks;  /* owned, by that and the limits */
     struct limits limits;
     struct breakers breakers;
-    struct heap order; /* lanes, by the best in each */
+    struct learnt_all learnt; /* by the keys of lanes and tracks */
+    struct heap order;        /* lanes, by the best in each */
     struct list fresh;
-    size_t len; /* all that is ready, held back or not */
+    struct list waiting; /* tracks in which something is, held back or not */
+    size_t len;          /* all that is ready, held back or not */
 };
 
 void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *rule);

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
+#include "engine/ready/copied.h"
 
 struct worker_class {
     struct str queues; /* newline-separated; empty: all. Owned, with handlers, behind the struct */
@@ -15,9 +16,11 @@ struct worker_class {
     size_t members;      /* how often it was joined; without any it is gone */
     uint32_t busy;       /* leases of all its workers */
     int64_t slots;       /* of those that take work, as of worker_classes.counted_ms; … */
+    int64_t own;         /* … of these, that this server fills; … */
     int64_t cordoned;    /* … and of those that are heard, but cordoned */
     struct list waiting; /* parked workers with free slots (worker.waiting), longest first */
     struct list_node idle; /* on worker_classes.idle while somebody waits */
+    struct copied copied;
 };
 
 struct worker_classes {

@@ -6,7 +6,7 @@
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
 #include "engine/depend/depends_new.h"
-#include "engine/ready/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "engine/ready/limit.h"
 #include "engine/submit/batch.h"
 #include "engine/submit/definition.h"

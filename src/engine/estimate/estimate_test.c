@@ -1,5 +1,5 @@
 /* When something that waits is likely to start, against what happens then. */
-#include "engine/ready/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "engine/test/explain.h"
 
 enum { RUN_MS = 1000 };

@@ -1,13 +1,13 @@
 /* estimate.c - when something that waits is likely to start.
  *
- * Each thing that serves work has places, and a line before it: workers have slots, a concurrency
- * limit has permits. While all places are taken, one becomes free every usual / places, so a line
- * of n moves to its front in n times that; the latest of all lines is the estimate. That is right
- * for a queue that is busy, and off by at most about a run for a burst. */
-#include "engine/ready/estimate.h"
+ * While slots are free for all that waits, and its limits have room, it starts at once, which
+ * needs no more than a few numbers. Else its turn is looked up in the newest forecast
+ * (forecast.h). A moment before which it cannot start, a breaker and a calendar come on top. */
+#include "engine/estimate/estimate.h"
 #include "base/plant.h"
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
+#include "engine/estimate/forecast.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 #include "engine/ready/workers.h"
@@ -18,9 +18,6 @@ enum {
     FAR_MS = 60000,     /* what is in the way now says nothing about a moment behind this */
     COUNT_MS = 1000,    /* between two counts of all slots, … */
     RECOUNT_MS = 50,    /* … while there are none */
-    LOOK_MAX = 32,      /* of a track, for those that come before it */
-    TRACKS_MAX = 8,     /* of a lane, that are looked at */
-    LEARNT_OF = 8,      /* a run changes what is usual by one part of so many */
     CLASSES_MAX = 1000, /* of workers, that are looked at */
 };
 
@@ -44,72 +41,13 @@ static int64_t later_ms(int64_t a_ms, int64_t b_ms)
     return a_ms > b_ms ? a_ms : b_ms;
 }
 
-/* ---- what is usual */
-
-static void learn(int64_t *usual_ms, int64_t took_ms)
-{
-    *usual_ms = *usual_ms == 0 ? took_ms : *usual_ms + (took_ms - *usual_ms) / LEARNT_OF;
-}
-
 void estimate_learn(const struct exec *x, int64_t took_ms)
 {
-    took_ms = later_ms(took_ms, 1);
-    learn(&x->job->v.def->rules.track->lane->usual_ms, took_ms);
-    learn(&x->job->v.def->rules.queue->usual_ms, took_ms);
-}
-
-/* A lane goes with its last job, its queue stays for a while. */
-static int64_t usual_ms(const struct job *job)
-{
-    int64_t lane_ms = job->v.def->rules.track->lane->usual_ms;
-    return lane_ms > 0 ? lane_ms : job->v.def->rules.queue->usual_ms;
-}
-
-/* ---- lines */
-
-/* How long those that stand in it wait until `ahead` and one more have had a place. -1: it is not
- * known how long a place is taken. */
-static int64_t line_ms(int64_t ahead, int64_t taken, int64_t places, int64_t usual)
-{
-    int64_t free = places > taken ? places - taken : 0;
-    if (ahead < free)
-        return 0;
-    if (PLANTED(estimate_piles_up))
-        return (ahead - free + 1) * usual * (places + 1);
-    return usual == 0 ? -1 : (ahead - free + 1) * usual / places;
-}
-
-struct ahead {
-    int64_t track; /* of its own track */
-    int64_t lane;  /* of all that may start */
-};
-
-/* Exact for the first of a track, and as if it were the last one otherwise. */
-static int64_t count_before(const struct heap *heap, const struct heap_item *place)
-{
-    size_t count = place == NULL ? heap->len : heap_count_before(heap, place, LOOK_MAX);
-    return (int64_t)(count < LOOK_MAX ? count : heap->len);
-}
-
-static struct ahead count_ahead(struct engine *e, const struct exec *x)
-{
-    const struct track *own = x->job->v.def->rules.track;
-    const struct heap_item *place = NULL;
-    if (x->v.state == EXEC_QUEUED && heap_holds(&x->ready)) {
-        own = exec_track(e, x);
-        place = &own->heap.items[x->ready.place - 1];
-    }
-    int64_t before = count_before(&own->heap, place);
-    int64_t others = place == NULL ? (int64_t)own->heap.len : (int64_t)own->heap.len - 1;
-    struct ahead ahead = {.track = before < others ? before : others};
-    ahead.lane = ahead.track;
-    const struct heap *tracks = &own->lane->heap;
-    for (uint32_t i = 0; i < tracks->len && i < TRACKS_MAX; i++) {
-        const struct track *track = CONTAINER_OF(tracks->items[i].node, struct track, order);
-        if (track != own)
-            ahead.lane += count_before(&track->heap, place);
-    }
-    return ahead;
+    const struct definition_rules *rules = &x->job->v.def->rules;
+    if (rules->track->learnt != rules->track->lane->learnt)
+        usual_learn(&rules->track->learnt->usual, took_ms);
+    usual_learn(&rules->track->lane->learnt->usual, took_ms);
+    usual_learn(&rules->queue->usual, took_ms);
 }
 
 /* ---- slots */
@@ -120,17 +58,19 @@ static void count_slots(struct engine *e)
     for (size_t i = 0; i < all->by_key.cap; i++) {
         struct worker_class *class = all->by_key.slots[i].value;
         if (class != NULL)
-            class->slots = class->cordoned = 0;
+            class->slots = class->own = class->cordoned = 0;
     }
     MAP_EACH(&e->workers, slot)
     {
         struct worker *w = slot->value;
         if (w->v.gone || w->v.draining || worker_is_silent(e, w))
             continue;
-        if (w->v.cordon == NULL)
-            w->worker_class->slots += w->slots;
-        else
+        if (w->v.cordon != NULL) {
             w->worker_class->cordoned += w->slots;
+        } else {
+            w->worker_class->slots += w->slots;
+            w->worker_class->own += worker_own_slots(e, w);
+        }
     }
     all->counted_ms = e->boot_ms;
 }
@@ -144,7 +84,7 @@ void estimate_slots(struct engine *e)
 
 struct slots {
     int64_t all;
-    int64_t busy;
+    int64_t free;     /* of those that this server fills */
     int64_t cordoned; /* of workers that are given nothing new */
 };
 
@@ -158,13 +98,12 @@ static struct slots slots_of(const struct engine *e, const struct lane *lane)
         if (class == NULL || !worker_class_serves(class, lane->queue, lane->handler))
             continue;
         slots.all += class->slots;
-        slots.busy += class->busy;
+        slots.free += later_ms(class->own - class->busy, 0);
         slots.cordoned += class->cordoned;
     }
     return slots;
 }
 
-/* Several servers fill the same slots, each as much as it owns. */
 static struct slots slots_for(struct engine *e, const struct lane *lane)
 {
     int64_t age_ms = e->boot_ms - e->worker_classes.counted_ms;
@@ -174,8 +113,6 @@ static struct slots slots_for(struct engine *e, const struct lane *lane)
         count_slots(e);
         slots = slots_of(e, lane);
     }
-    if (slots.all > 0)
-        slots.all = later_ms(slots.all * partition_set_len(&e->owned) / e->owned.count, 1);
     return slots;
 }
 
@@ -201,40 +138,6 @@ static bool find_base(const struct engine *e, const struct exec *x, int64_t *ret
     return true;
 }
 
-static int64_t rate_ms(const struct engine *e, const struct bar *bar, int64_t ahead)
-{
-    int64_t next_ms = later_ms(bar->limit->v.next_us / 1000, e->now_ms);
-    return next_ms + ahead * bar->interval_us / 1000;
-}
-
-/* The longest of the lines before limits; -1: it is not known how long a place is taken. */
-static int64_t limits_ms(const struct exec *x, const struct ahead *ahead, int64_t usual)
-{
-    const struct queue *queue = x->job->v.def->rules.queue;
-    const struct bar *bars = x->job->v.def->rules.track->bars;
-    const struct {
-        int64_t ahead;
-        int64_t taken;
-        int64_t places;
-    } lines[] = {
-        {ahead->lane, queue->held, queue->v.concurrency},
-        {ahead->track, bars[BAR_CONCURRENCY].limit == NULL ? 0 : bars[BAR_CONCURRENCY].limit->held,
-         bars[BAR_CONCURRENCY].max},
-        {ahead->track, bars[BAR_TEAM].limit == NULL ? 0 : bars[BAR_TEAM].limit->held,
-         bars[BAR_TEAM].limit == NULL ? 0 : bars[BAR_TEAM].limit->v.max},
-    };
-    int64_t longest_ms = 0;
-    for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        int64_t ms = lines[i].places == 0
-                         ? 0
-                         : line_ms(lines[i].ahead, lines[i].taken, lines[i].places, usual);
-        if (ms < 0)
-            return -1;
-        longest_ms = later_ms(longest_ms, ms);
-    }
-    return longest_ms;
-}
-
 /* One of its limits is at home with another server, which alone knows how it stands. */
 static bool is_limited_elsewhere(const struct exec *x)
 {
@@ -246,22 +149,48 @@ static bool is_limited_elsewhere(const struct exec *x)
     return false;
 }
 
+/* Its place in the order of what waits, or the one that it is going to have. */
+static struct rank rank_of(struct engine *e, const struct exec *x, int64_t base_ms)
+{
+    if (x->v.state == EXEC_QUEUED && heap_holds(&x->ready)) {
+        const struct heap_item *item = &exec_track(e, x)->heap.items[x->ready.place - 1];
+        return (struct rank){item->key, item->tie};
+    }
+    int64_t ready_ms = later_ms(base_ms, e->newest_ready_ms);
+    return (struct rank){ready_rank(&e->ready, x->job->v.def->rules.priority, ready_ms), x->id};
+}
+
+static bool is_limited(const struct exec *x)
+{
+    const struct definition_rules *rules = &x->job->v.def->rules;
+    bool limited = rules->queue->v.concurrency > 0;
+    for (size_t i = 0; i < BARS; i++)
+        limited |= rules->track->bars[i].limit != NULL;
+    return limited && !exec_has_permits(x);
+}
+
+/* There is a slot for all that waits, and nothing before it that its limits could be for. */
+static bool is_free(const struct engine *e, const struct exec *x, const struct slots *slots)
+{
+    const struct track *track = x->job->v.def->rules.track;
+    if (slots->free < later_ms((int64_t)e->ready.len, 1))
+        return false;
+    return !is_limited(x) ||
+           (e->ready.len <= 1 && track_is_open(track) && track->lane->gate == GATE_OPEN);
+}
+
 static struct estimate among_others(struct engine *e, const struct exec *x, int64_t base_ms)
 {
     const struct track *track = x->job->v.def->rules.track;
-    const struct slots slots =
-        PLANTED(estimate_unserved) ? (struct slots){.all = 1} : slots_for(e, track->lane);
+    const struct slots slots = PLANTED(estimate_unserved)
+                                   ? (struct slots){.all = 1, .free = INT32_MAX}
+                                   : slots_for(e, track->lane);
+    int64_t wait_ms = 0;
     if (slots.all == 0)
         return unknown_for(slots.cordoned > 0 ? BLOCKER_WORKERS_CORDONED : BLOCKER_NO_WORKER);
-    const struct ahead ahead = count_ahead(e, x);
-    int64_t usual = usual_ms(x->job);
-    int64_t wait_ms = line_ms(ahead.lane, slots.busy, slots.all, usual);
-    int64_t limits = exec_has_permits(x) ? 0 : limits_ms(x, &ahead, usual);
-    if (wait_ms < 0 || limits < 0)
+    if (!is_free(e, x, &slots) && !forecast_wait_ms(e, x, rank_of(e, x, base_ms), &wait_ms))
         return unknown("duration_unknown");
-    base_ms = later_ms(base_ms, e->now_ms + later_ms(wait_ms, limits));
-    if (track->bars[BAR_RATE].limit != NULL && !exec_has_permits(x))
-        base_ms = later_ms(base_ms, rate_ms(e, &track->bars[BAR_RATE], ahead.track));
+    base_ms = later_ms(base_ms, e->now_ms + wait_ms);
     if (track->breaker != NULL && !breaker_lets_start(track->breaker))
         base_ms = later_ms(base_ms, e->now_ms + track->breaker->v.wake_ms - e->boot_ms);
     return at(PLANTED(estimate_in_past) && x->v.ready_ms > 0 ? x->v.ready_ms + wait_ms : base_ms);
