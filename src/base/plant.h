@@ -105,6 +105,9 @@
     X(delay_not_shifted, "a step of the clock is part of a delay")                                 \
     X(sla_not_shifted, "a step of the clock is part of a run")                                     \
     X(slot_left_in_future, "a clock set back leaves its schedules silent until then")              \
+    X(sla_tally_by_job, "the SLAs of a queue are counted of jobs that recur only")                 \
+    X(overrun_of_nobody,                                                                           \
+      "an overrun is counted for the queue, and not for the owner and the team")                   \
     X(cordon_ignored, "a worker that is cordoned is given work")                                   \
     X(cordon_forgotten, "a server that starts knows of no cordon")                                 \
     X(sleep_counts_losses, "a closed laptop loses its leases")                                     \

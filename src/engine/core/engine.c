@@ -107,6 +107,7 @@ void engine_free(struct engine *e)
     calendars_free(e);
     map_free(&e->execs);
     map_free(&e->charges);
+    tally_keys_free(&e->tally_keys);
     map_free(&e->jobs);
     map_free(&e->workers);
     map_free(&e->depends.upstreams);

@@ -12,6 +12,7 @@
  * joins them. */
 #pragma once
 #include "base/id.h"
+#include "engine/core/tally.h"
 #include "engine/core/turn.h"
 #include "engine/ready/ready.h"
 #include "engine/ready/worker_class.h"
@@ -73,6 +74,7 @@ struct engine {
     struct list orphans; /* leases of workers that are not in memory */
     struct operations operations;
     struct retain retain;
+    struct tally_keys tally_keys;
     struct inbox inbox;
     struct stepped_clock clock;
     int64_t newest_ready_ms; /* a clock set back lets no work overtake what waits already */

@@ -1,12 +1,16 @@
 /* tally.c - what a turn adds to the reports: see job/record/tally.h. Rows of one turn are added up
  * here, so that a turn of a thousand ends writes a handful of them. */
 #include "job/record/tally.h"
+#include "base/plant.h"
 #include "engine/core/model.h"
 #include "engine/core/tally.h"
 #include "engine/core/undo.h"
 #include "engine/ready/ready.h"
 
-enum { SCOPES_OF_ONE = TALLY_SLA - TALLY_ALL, FIRST_CAP = 64 };
+enum {
+    SCOPES_OF_ONE = TALLY_SLA - TALLY_ALL, /* of an execution, without its SLA */
+    FIRST_CAP = 64,
+};
 
 /* Rows of the turn, and where each is: a hash table of places, 0 is free. */
 struct rows {
@@ -93,9 +97,9 @@ static int64_t hour_of(const struct exec *x)
     return x->v.finished_ms / TALLY_HOUR_MS;
 }
 
-static const struct limit *team_of(const struct exec *x)
+static const struct limit *team_of(const struct job *job)
 {
-    return x->job->v.def->rules.track->bars[BAR_TEAM].limit;
+    return job->v.def->rules.track->bars[BAR_TEAM].limit;
 }
 
 /* All rows of the one are those of the other. Owners are kept once. */
@@ -105,7 +109,7 @@ static bool is_like_last(const struct rows *rows, const struct exec *x, uint32_t
     return last != NULL && x->v.state == last->v.state && bucket == rows->last_bucket &&
            hour_of(x) == hour_of(last) &&
            x->job->v.def->rules.queue == last->job->v.def->rules.queue &&
-           x->job->owner == last->job->owner && team_of(x) == team_of(last) &&
+           x->job->owner == last->job->owner && team_of(x->job) == team_of(last->job) &&
            x->job->v.def->schedule == NULL;
 }
 
@@ -123,26 +127,102 @@ static struct str key_of(const struct engine *e, uint64_t job_id)
     return arena_str(e->turn.arena, id_format(id, ID_JOB, job_id));
 }
 
-/* How an execution of a job that recurs stands to its SLA. */
-static void add_sla(struct rows *rows, const struct exec *x, struct tally row)
+/* ---- how jobs stand to their SLAs */
+
+void tally_keys_free(struct tally_keys *keys)
 {
-    int64_t since_ms = x->v.sla_since_ms;
-    if (since_ms == 0)
-        return;
-    row.scope = TALLY_SLA;
-    row.bucket = x->v.sla_marks & SLA_BROKEN ? TALLY_SLA_BROKEN : TALLY_SLA_MET;
-    row.sum_ms = x->v.finished_ms > since_ms ? (uint64_t)(x->v.finished_ms - since_ms) : 0;
+    for (size_t i = 0; i < COUNT_OF(keys->named); i++)
+        map_free(&keys->named[i]);
+}
+
+/* Whether the key has rows of its own in this hour: the first TALLY_SLA_KEYS_MAX of it have. A row
+ * of the hour before goes by this one, so that turns around the full hour do not begin anew each
+ * time; an older one tells that the clock was set back. */
+static bool is_named(struct tally_keys *keys, const struct tally *row)
+{
+    if (row->hour > keys->hour || row->hour < keys->hour - 1) {
+        tally_keys_free(keys);
+        keys->hour = row->hour;
+    }
+    struct map *named = &keys->named[row->scope - TALLY_SLA_QUEUE];
+    uint64_t hash = str_hash(row->key);
+    if (map_get(named, hash) != NULL)
+        return true;
+    if (named->len >= TALLY_SLA_KEYS_MAX)
+        return false;
+    map_put(named, hash, keys); /* any value: only the keys are of interest */
+    return true;
+}
+
+static void add_named(struct engine *e, struct rows *rows, enum tally_scope scope, struct str key,
+                      struct tally row)
+{
+    row.scope = scope;
+    row.key = key;
+    row.end = EXEC_COMPLETED;
+    if (!is_named(&e->tally_keys, &row))
+        row.key = STR("");
     add_row(rows, &row);
+}
+
+/* An event of an SLA, in the rows of all that its job belongs to. */
+static void add_sla_event(struct engine *e, struct rows *rows, const struct job *job,
+                          const struct limit *team, struct tally row)
+{
+    if (job->v.def->schedule != NULL) {
+        row.scope = TALLY_SLA;
+        row.key = key_of(e, job->id);
+        add_row(rows, &row);
+    } else if (PLANTED(sla_tally_by_job)) {
+        return;
+    }
+    add_named(e, rows, TALLY_SLA_QUEUE, job->v.def->rules.queue->name, row);
+    if (PLANTED(overrun_of_nobody) && row.bucket == TALLY_SLA_OVERRUN)
+        return;
+    if (job->owner->len > 0)
+        add_named(e, rows, TALLY_SLA_OWNER, *job->owner, row);
+    if (team != NULL)
+        add_named(e, rows, TALLY_SLA_TEAM, team->key, row);
+}
+
+/* How an execution stood to its SLA when it ended. */
+static void add_sla(struct engine *e, struct rows *rows, const struct exec *x, struct tally row)
+{
+    int64_t took_ms = x->v.finished_ms - x->v.sla_since_ms;
+    row.bucket = x->v.sla_marks & SLA_BROKEN ? TALLY_SLA_BROKEN : TALLY_SLA_MET;
+    row.sum_ms = took_ms > 0 ? (uint64_t)took_ms : 0;
+    add_sla_event(e, rows, x->job, team_of(x->job), row);
     if ((x->v.sla_marks & (SLA_EXCEEDED | SLA_COUNTED)) == 0)
         return; /* it began before that was marked */
     row.bucket = x->v.sla_marks & SLA_EXCEEDED ? TALLY_SLA_EXCEEDED : TALLY_SLA_EXPECTED;
-    add_row(rows, &row);
+    add_sla_event(e, rows, x->job, team_of(x->job), row);
 }
+
+/* An attempt took longer than it may, and is over. */
+static void add_overrun(struct engine *e, struct rows *rows, const struct sla_event_rec *event)
+{
+    const struct job *job = map_get(&e->jobs, event->job_id);
+    if (event->kind != SLA_EVENT_END || job == NULL)
+        return;
+    struct tally row = {
+        .hour = event->at_ms / TALLY_HOUR_MS,
+        .end = EXEC_COMPLETED, /* of an attempt, however it ended */
+        .bucket = TALLY_SLA_OVERRUN,
+        .count = 1,
+        .sum_ms = (uint64_t)sla_event_overrun_ms(event),
+    };
+    add_sla_event(e, rows, job, team_of(job), row);
+    row.bucket = TALLY_SLA_PERCENT;
+    row.sum_ms = (uint64_t)sla_event_violation_bp(event);
+    add_sla_event(e, rows, job, team_of(job), row);
+}
+
+/* ---- how executions ended */
 
 static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, struct tally row)
 {
     const struct job *job = x->job;
-    const struct limit *team = team_of(x);
+    const struct limit *team = team_of(job);
     rows->last_count = 0;
     row.scope = TALLY_ALL;
     add_own_row(rows, &row);
@@ -163,7 +243,6 @@ static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, 
         row.scope = TALLY_JOB;
         row.key = key_of(e, job->id);
         add_own_row(rows, &row);
-        add_sla(rows, x, row);
     }
     rows->last = job->v.def->schedule == NULL ? x : NULL;
     rows->last_bucket = row.bucket;
@@ -185,27 +264,8 @@ static void add(struct engine *e, struct rows *rows, const struct touched *t)
         add_again(rows, row.sum_ms);
     else
         add_exec(e, rows, x, row);
-}
-
-/* An attempt of a job that recurs took longer than it may, and is over. */
-static void add_overrun(struct engine *e, struct rows *rows, const struct sla_event_rec *event)
-{
-    const struct job *job = map_get(&e->jobs, event->job_id);
-    if (event->kind != SLA_EVENT_END || job == NULL || job->v.def->schedule == NULL)
-        return;
-    struct tally row = {
-        .scope = TALLY_SLA,
-        .key = key_of(e, job->id),
-        .hour = event->at_ms / TALLY_HOUR_MS,
-        .end = EXEC_COMPLETED, /* of an attempt, however it ended */
-        .bucket = TALLY_SLA_OVERRUN,
-        .count = 1,
-        .sum_ms = (uint64_t)sla_event_overrun_ms(event),
-    };
-    add_row(rows, &row);
-    row.bucket = TALLY_SLA_PERCENT;
-    row.sum_ms = (uint64_t)sla_event_violation_bp(event);
-    add_row(rows, &row);
+    if (x->v.sla_since_ms != 0)
+        add_sla(e, rows, x, row);
 }
 
 void tally_seal(struct engine *e)

@@ -155,3 +155,102 @@ TEST(a_job_that_runs_once_has_no_numbers_of_its_own)
     for (enum tally_sla kind = 0; kind < TALLY_SLA_KINDS; kind++)
         assert_int_equal(sla_of(&w, kind, &ms), 0);
 }
+
+/* The same for a queue, an owner or a team. */
+static uint64_t sla_by(const struct world *w, enum tally_scope scope, const char *key,
+                       enum tally_sla kind)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < w->delta.tally_count; i++) {
+        const struct tally *row = &w->delta.tallies[i];
+        if (row->scope == scope && row->bucket == kind && str_eq(row->key, str_c(key)))
+            count += row->count;
+    }
+    return count;
+}
+
+TEST(queue_owner_and_team_count_the_slas_of_all_their_jobs)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 2);
+    for (int i = 0; i < 3; i++) /* the last one waits, so that its team stays */
+        SUBMIT(&w, .queue = "mail", .team = "ops",
+               .sla = {.expected_ms = 500, .max_ms = 1000, .policy = SLA_FLEXIBLE});
+    struct asked *poll = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    fake_take(&f, poll);
+    struct poll_lease leases[2] = {poll->cmd.reply.poll.leases[0], poll->cmd.reply.poll.leases[1]};
+    static const enum tally_scope scopes[] = {TALLY_SLA_QUEUE, TALLY_SLA_OWNER, TALLY_SLA_TEAM};
+    static const char *const keys[] = {"mail", "admin", "ops"};
+    world_pass(&w, 400);
+    ask_report(&w, &f, &leases[0], OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    for (size_t i = 0; i < COUNT_OF(scopes); i++) {
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_MET), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_EXPECTED), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_BROKEN), 0);
+    }
+    world_pass(&w, 1300);
+    ask_report(&w, &f, &leases[1], OUTCOME_PERMANENT);
+    world_turn(&w);
+    for (size_t i = 0; i < COUNT_OF(scopes); i++) {
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_BROKEN), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_EXCEEDED), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_OVERRUN), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_PERCENT), 1);
+        assert_int_equal(sla_by(&w, scopes[i], keys[i], TALLY_SLA_MET), 0);
+    }
+}
+
+/* Submits and runs a job with an SLA for each of so many teams, from the first on. */
+static void run_teams(struct world *w, struct fake *f, int first, int count)
+{
+    static char names[TALLY_SLA_KEYS_MAX + 100][24]; /* until the turn has read them */
+    for (int i = first; i < first + count; i++) {
+        snprintf(names[i], sizeof names[i], "team-%d", i);
+        SUBMIT(w, .queue = "mail", .team = names[i],
+               .sla = {.max_ms = HOUR_MS, .policy = SLA_FLEXIBLE});
+    }
+    struct asked *poll = ask_poll(w, f, (unsigned)count);
+    world_turn(w);
+    fake_take(f, poll);
+    struct asked *report = ask_poll(w, f, 0);
+    for (size_t i = 0; i < poll->cmd.reply.poll.lease_count; i++) {
+        add_result(report, &poll->cmd.reply.poll.leases[i], OUTCOME_SUCCEEDED);
+        fake_drop(f, poll->cmd.reply.poll.leases[i].exec_id);
+    }
+    world_turn(w);
+}
+
+/* SLAs that were met, of teams that have a name or of all others. The names are gone by now. */
+static uint64_t met_by_teams(const struct world *w, bool named)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < w->delta.tally_count; i++) {
+        const struct tally *row = &w->delta.tallies[i];
+        if (row->scope == TALLY_SLA_TEAM && row->bucket == TALLY_SLA_MET &&
+            named == (row->key.len > 0))
+            count += row->count;
+    }
+    return count;
+}
+
+TEST(an_hour_has_rows_for_so_many_teams_and_one_for_the_others)
+{
+    WORLD(w);
+    enum { STEP = 200 };
+    struct fake f = HIRE(&w, .slots = STEP);
+    for (int i = 0; i < TALLY_SLA_KEYS_MAX; i += STEP) {
+        run_teams(&w, &f, i, STEP);
+        assert_int_equal(met_by_teams(&w, true), STEP);
+    }
+    run_teams(&w, &f, TALLY_SLA_KEYS_MAX - 1, 11); /* one of them has rows already */
+    assert_int_equal(met_by_teams(&w, true), 1);
+    assert_int_equal(sla_by(&w, TALLY_SLA_TEAM, "", TALLY_SLA_MET), 10);
+    assert_int_equal(sla_by(&w, TALLY_SLA_QUEUE, "mail", TALLY_SLA_MET), 11);
+    world_pass(&w, HOUR_MS);
+    f = HIRE(&w, .slots = STEP);
+    run_teams(&w, &f, 0, 10); /* a new hour, new names */
+    assert_int_equal(met_by_teams(&w, true), 10);
+    assert_int_equal(met_by_teams(&w, false), 0);
+}

@@ -6,9 +6,14 @@ bool tally_counts(enum exec_state end)
            end == EXEC_TIMEOUT;
 }
 
+bool tally_is_sla(enum tally_scope scope)
+{
+    return scope >= TALLY_SLA;
+}
+
 void tally_add(struct tally_sum *sum, const struct tally *row)
 {
-    if (row->scope == TALLY_SLA) {
+    if (tally_is_sla(row->scope)) {
         if (row->bucket < TALLY_SLA_KINDS) {
             sum->sla[row->bucket].count += row->count;
             sum->sla[row->bucket].sum_ms += row->sum_ms;
