@@ -220,12 +220,8 @@ struct alert_page {
     uint64_t next;
 };
 
-struct tally_key {
-    struct str key;
-    uint64_t completed;
-    uint64_t deduplicated;
-    uint64_t failed;
-};
+/* Is handed numbers of one key; the text is valid during the call. */
+typedef void tally_sink(void *arg, const struct tally *row);
 
 /* Is handed one dead letter after the other; its text is valid during the call, and the store must
  * not be called from it. False: that one is too many, and the reading ends before it. */
@@ -375,13 +371,16 @@ struct reader_ops {
      * list see store_list_alerts. */
     enum rc (*alerts)(struct reader *, enum alert_state state, const struct page *, struct arena *,
                       struct alert_page *ret_page, struct err *);
-    /* Adds up what is counted of one key from one hour up to, without, another. */
-    enum rc (*tally)(struct reader *, enum tally_scope, struct str key, int64_t from_hour,
-                     int64_t until_hour, struct tally_sum *ret_sum, struct err *);
-    /* Keys of a scope with what ended in those hours, those with most failures first. */
-    enum rc (*tally_keys)(struct reader *, enum tally_scope, int64_t from_hour, int64_t until_hour,
-                          size_t max, struct arena *, struct tally_key **ret_keys,
-                          size_t *ret_count, struct err *);
+    /* Adds up what is counted of each of these keys from one hour up to, without, another. */
+    enum rc (*tally)(struct reader *, enum tally_scope, const struct str *keys, size_t count,
+                     int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sums,
+                     struct err *);
+    /* Hands over what all keys of a scope have in those hours: in any order, a key perhaps several
+     * times, and durations without their buckets. */
+    enum rc (*tallies)(struct reader *, enum tally_scope, int64_t from_hour, int64_t until_hour,
+                       tally_sink *, void *arg, struct err *);
+    /* Since when SLAs are counted by queue, owner and team; 0: always. */
+    enum rc (*sla_since)(struct reader *, int64_t *ret_ms, struct err *);
     /* Every counter of the store added up, whoever owns what it counts: by kind, queue and state,
      * growing, without those that are zero. */
     enum rc (*counters)(struct reader *, struct arena *, struct counter **ret_counters,

@@ -1,5 +1,6 @@
 /* The past: what a turn asks about it, and what is deleted because it is old. */
 #include "deaths.h"
+#include "job/record/ranking.h"
 #include "loaded.h"
 
 #define CHANGES(...) ((struct exec_change[]){__VA_ARGS__})
@@ -325,6 +326,11 @@ PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names)
     assert_true(page.alerts[0].id == alerts[3].id && page.alerts[1].id == alerts[1].id);
 }
 
+static void add_row(void *arg, const struct tally *row)
+{
+    ranking_add(arg, row);
+}
+
 PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names)
 {
     struct world *w = *state;
@@ -352,9 +358,15 @@ PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names)
     }
     w->store->ops->abort(w->store);
     world_commit(w, (struct delta){.tallies_gone = rows, .tally_gone_count = 4});
-    assert_rc(w->reader->ops->tally(w->reader, TALLY_QUEUE, STR("mail"), 0, 200, &sum, &w->err),
+    assert_rc(w->reader->ops->tally(w->reader, TALLY_QUEUE, &STR("mail"), 1, 0, 200, &sum, &w->err),
               RC_OK);
     assert_true(sum.completed == 5 && sum.sum_ms == 15);
+    CLEANUP(ranking_free) struct ranking keys = ranking_new(&w->arena);
+    assert_rc(w->reader->ops->tallies(w->reader, TALLY_QUEUE, 0, 240, add_row, &keys, &w->err),
+              RC_OK);
+    ranking_sort(&keys, REPORT_SLOWEST, ranking_order_find(REPORT_SLOWEST, STR("time")), 10);
+    assert_true(keys.shown_count == 2 && keys.shown[0]->completed == 5);
+    assert_true(keys.shown[0]->sum_ms == 15 && keys.shown[1]->sum_ms == 9);
     q = (struct question){.kind = ASK_OLD_TALLIES, .hour = 102, .limit = 4};
     world_admit(w, &q);
     assert_true(q.answer.tally_count == 1 && !q.answer.more);

@@ -1,6 +1,43 @@
 /* What readers are told about many executions: sums, alerts, SLAs, counters. */
 #include "filled.h"
+#include "job/record/ranking.h"
 #include "loaded.h"
+
+static struct tally_sum sum_of(struct world *w, enum tally_scope scope, struct str key,
+                               int64_t from_hour, int64_t until_hour)
+{
+    struct tally_sum sum;
+    assert_rc(
+        w->reader->ops->tally(w->reader, scope, &key, 1, from_hour, until_hour, &sum, &w->err),
+        RC_OK);
+    return sum;
+}
+
+static void take_row(void *arg, const struct tally *row)
+{
+    ranking_add(arg, row);
+}
+
+/* All keys of a scope, by their names. */
+static struct ranking keys_of(struct world *w, enum tally_scope scope, int64_t from_hour,
+                              int64_t until_hour)
+{
+    struct ranking keys = ranking_new(&w->arena);
+    enum report_kind kind = tally_is_sla(scope) ? REPORT_SLA : REPORT_SUCCESSES;
+    assert_rc(
+        w->reader->ops->tallies(w->reader, scope, from_hour, until_hour, take_row, &keys, &w->err),
+        RC_OK);
+    ranking_sort(&keys, kind, ranking_order_find(kind, STR("key")), 100);
+    return keys;
+}
+
+static void keep_tallies(struct world *w, const struct tally *rows, size_t count)
+{
+    world_commit(w, (struct delta){.tallies = rows,
+                                   .tally_count = count,
+                                   .queues = &(struct queue_rec){.name = STR("q")},
+                                   .queue_count = 1});
+}
 
 PROMISE(tallies_add_up_over_turns_and_hours)
 {
@@ -13,64 +50,101 @@ PROMISE(tallies_add_up_over_turns_and_hours)
         {TALLY_OWNER, STR("mail"), 101, EXEC_COMPLETED, 3, 100, 300},
         {TALLY_QUEUE, STR("mail"), 101, EXEC_DEDUPLICATED, 0, 7, 0},
     };
-    struct tally_sum sum;
-    struct tally_key *keys;
-    size_t count;
-    struct reader *reader;
-    struct err err;
-    CLEANUP(arena_free) struct arena arena = {0};
     for (int i = 0; i < 2; i++)
-        world_commit(w, (struct delta){.tallies = rows,
-                                       .tally_count = COUNT_OF(rows),
-                                       .queues = &(struct queue_rec){.name = STR("q")},
-                                       .queue_count = 1});
-    assert_rc(w->store->ops->reader(w->store, &reader, &err), RC_OK);
-    assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 102, &sum, &err), RC_OK);
+        keep_tallies(w, rows, COUNT_OF(rows));
+    struct tally_sum sum = sum_of(w, TALLY_QUEUE, STR("mail"), 100, 102);
     assert_true(sum.completed == 6 && sum.failed == 8 && sum.sum_ms == 30);
     assert_int_equal(sum.deduplicated, 14);
     assert_true(sum.by_class[FAILURE_DISK] == 8 && sum.durations.total == 6);
     assert_true(sum.durations.counts[3] == 4 && sum.durations.counts[9] == 2);
-    assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 101, &sum, &err), RC_OK);
+    sum = sum_of(w, TALLY_QUEUE, STR("mail"), 100, 101);
     assert_true(sum.completed == 4 && sum.failed == 0);
-    assert_rc(reader->ops->tally_keys(reader, TALLY_QUEUE, 0, 200, 9, &arena, &keys, &count, &err),
-              RC_OK);
-    assert_int_equal(count, 2);
-    assert_str(keys[0].key, STR("other"));
-    assert_true(keys[0].failed == 10 && keys[0].completed == 0);
-    assert_true(keys[1].failed == 8 && keys[1].completed == 6 && keys[1].deduplicated == 14);
-    reader->ops->close(reader);
+    CLEANUP(ranking_free) struct ranking keys = keys_of(w, TALLY_QUEUE, 0, 200);
+    assert_int_equal(keys.shown_count, 2);
+    assert_str(keys.shown[0]->key, STR("mail"));
+    assert_true(keys.shown[0]->failed == 8 && keys.shown[0]->completed == 6 &&
+                keys.shown[0]->deduplicated == 14 && keys.shown[0]->sum_ms == 30);
+    assert_true(keys.shown[1]->failed == 10 && keys.shown[1]->completed == 0);
+}
+
+PROMISE(numbers_of_many_keys_come_in_their_order)
+{
+    struct world *w = *state;
+    const struct tally rows[] = {
+        {TALLY_TEAM, STR("a"), 100, EXEC_COMPLETED, 3, 2, 6},
+        {TALLY_TEAM, STR("b"), 100, EXEC_FAILED, FAILURE_DISK, 4, 40},
+    };
+    const struct str keys[] = {STR("b"), STR("none"), STR("a"), STR("b")};
+    struct tally_sum sums[COUNT_OF(keys)];
+    keep_tallies(w, rows, COUNT_OF(rows));
+    assert_rc(
+        w->reader->ops->tally(w->reader, TALLY_TEAM, keys, COUNT_OF(keys), 0, 200, sums, &w->err),
+        RC_OK);
+    assert_true(sums[0].failed == 4 && sums[3].failed == 4);
+    assert_true(sums[1].failed + sums[1].completed == 0);
+    assert_true(sums[2].completed == 2 && sums[2].failed == 0);
+    assert_rc(w->reader->ops->tally(w->reader, TALLY_TEAM, keys, 0, 0, 200, sums, &w->err), RC_OK);
+}
+
+PROMISE(slas_of_all_keys_are_told_by_kind)
+{
+    struct world *w = *state;
+    const struct tally rows[] = {
+        {TALLY_SLA_OWNER, STR("ann"), 100, EXEC_COMPLETED, TALLY_SLA_MET, 9, 900},
+        {TALLY_SLA_OWNER, STR("ann"), 130, EXEC_COMPLETED, TALLY_SLA_MET, 1, 100},
+        {TALLY_SLA_OWNER, STR("ann"), 130, EXEC_COMPLETED, TALLY_SLA_BROKEN, 2, 400},
+        {TALLY_SLA_OWNER, STR("bob"), 130, EXEC_COMPLETED, TALLY_SLA_OVERRUN, 1, 50},
+        {TALLY_SLA_OWNER, STR(""), 130, EXEC_COMPLETED, TALLY_SLA_MET, 7, 70},
+        {TALLY_OWNER, STR("ann"), 130, EXEC_COMPLETED, 3, 100, 300},
+        {TALLY_SLA_TEAM, STR("ann"), 130, EXEC_COMPLETED, TALLY_SLA_MET, 50, 300},
+    };
+    int64_t since_ms = -1;
+    keep_tallies(w, rows, COUNT_OF(rows));
+    CLEANUP(ranking_free) struct ranking keys = keys_of(w, TALLY_SLA_OWNER, 96, 132);
+    assert_int_equal(keys.shown_count, 2);
+    assert_str(keys.shown[0]->key, STR("ann"));
+    assert_int_equal(keys.shown[0]->sla[TALLY_SLA_MET].count, 10);
+    assert_int_equal(keys.shown[0]->sla[TALLY_SLA_MET].sum_ms, 1000);
+    assert_int_equal(keys.shown[0]->sla[TALLY_SLA_BROKEN].count, 2);
+    assert_int_equal(keys.shown[1]->sla[TALLY_SLA_OVERRUN].sum_ms, 50);
+    assert_int_equal(keys.others.sla[TALLY_SLA_MET].count, 7);
+    assert_int_equal(keys.total.completed, 0);
+    struct tally_sum sum = sum_of(w, TALLY_SLA_OWNER, STR("ann"), 120, 132);
+    assert_true(sum.sla[TALLY_SLA_MET].count == 1 && sum.sla[TALLY_SLA_BROKEN].sum_ms == 400);
+    assert_rc(w->reader->ops->sla_since(w->reader, &since_ms, &w->err), RC_OK);
+    assert_true(since_ms >= 0);
 }
 
 /* By whatever sums a store keeps: each hour of three days counts once, wherever a range begins and ends. */
-PROMISE(any_range_of_hours_adds_up)
+static void assert_any_range(struct world *w, enum tally_scope scope)
 {
-    struct world *w = *state;
     struct tally rows[72];
-    struct tally_sum sum;
-    struct tally_key *keys;
-    size_t count;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        rows[i] =
-            (struct tally){TALLY_QUEUE, STR("q"), 240 + (int64_t)i, EXEC_COMPLETED, 3, i + 1, i};
-    world_commit(w, (struct delta){.tallies = rows,
-                                   .tally_count = COUNT_OF(rows),
-                                   .queues = &(struct queue_rec){.name = STR("q")},
-                                   .queue_count = 1});
+        rows[i] = (struct tally){scope, STR("q"), 240 + (int64_t)i, EXEC_COMPLETED, 0, i + 1, i};
+    keep_tallies(w, rows, COUNT_OF(rows));
     for (int64_t from = 230; from < 320; from += 7) {
         for (int64_t until = from; until < 330; until += 5) {
-            uint64_t want = 0;
-            for (size_t i = 0; i < COUNT_OF(rows); i++)
-                want += rows[i].hour >= from && rows[i].hour < until ? rows[i].count : 0;
-            assert_rc(
-                w->reader->ops->tally(w->reader, TALLY_QUEUE, STR("q"), from, until, &sum, &w->err),
-                RC_OK);
-            assert_int_equal(sum.completed, want);
-            assert_rc(w->reader->ops->tally_keys(w->reader, TALLY_QUEUE, from, until, 9, &w->arena,
-                                                 &keys, &count, &w->err),
-                      RC_OK);
-            assert_int_equal(count == 0 ? 0 : keys[0].completed, want);
+            struct tally_events want = {0};
+            for (size_t i = 0; i < COUNT_OF(rows); i++) {
+                bool in_range = rows[i].hour >= from && rows[i].hour < until;
+                want.count += in_range ? rows[i].count : 0;
+                want.sum_ms += in_range ? rows[i].sum_ms : 0;
+            }
+            bool is_sla = tally_is_sla(scope);
+            struct tally_sum sum = sum_of(w, scope, STR("q"), from, until);
+            assert_int_equal(is_sla ? sum.sla[0].count : sum.completed, want.count);
+            assert_int_equal(is_sla ? sum.sla[0].sum_ms : sum.sum_ms, want.sum_ms);
+            CLEANUP(ranking_free) struct ranking keys = keys_of(w, scope, from, until);
+            assert_int_equal(is_sla ? keys.total.sla[0].count : keys.total.completed, want.count);
+            assert_int_equal(is_sla ? keys.total.sla[0].sum_ms : keys.total.sum_ms, want.sum_ms);
         }
     }
+}
+
+PROMISE(any_range_of_hours_adds_up)
+{
+    assert_any_range(*state, TALLY_QUEUE);
+    assert_any_range(*state, TALLY_SLA_QUEUE);
 }
 
 PROMISE(alerts_are_listed_and_marked)

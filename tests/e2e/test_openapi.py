@@ -382,6 +382,8 @@ def test_documented_parameters_are_taken_and_others_are_not():
               ("/timeline", "from"): {"until": "2026-11-16T09:00:00Z"}, ("/timeline", "until"): {"from": "2026-11-16T07:00:00Z"},
               ("/schedule/forecast", "from"): {"from": soon}, ("/schedule/forecast", "until"): {"until": later},
               ("/jobs/{job_id}/slots", "until"): {"until": later},
+              **{(f"/reports/{kind}", name): {"by": "job"} for kind in ("failures", "successes", "sla", "slowest")
+                 for name in ("queue", "team", "owner")},
               ("/settings", "server"): {"server": expect(200, server, "GET", "/cluster")["server"]}}
     for template, item in document["paths"].items():
         if "get" not in item or re.sub(r"\{[^}]*\}", "{}", template) not in admins:

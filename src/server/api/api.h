@@ -27,7 +27,9 @@ request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
     api_worker, api_worker_cordon, api_worker_uncordon; /* api_workers.c */
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
     api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
-    api_successes, api_success_rates;         /* api_reports.c */
+    api_successes; /* api_reports.c */
+request_step api_report_failures, api_report_successes, api_report_sla, api_report_slowest,
+    api_success_rates;                        /* api_rankings.c */
 request_step api_breakers, api_breaker_reset; /* api_queues.c */
 request_step api_letters, api_letter_groups, api_letter, api_letter_discard, api_letters_retry,
     api_letters_discard; /* api_letters.c */

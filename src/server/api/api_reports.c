@@ -1,6 +1,6 @@
-/* api_reports.c - how things went: failures and successes of a job, a queue, an owner, a team, or
- * of all, over a range of hours. Numbers come from tallies (job/record/tally.h); what is shown as
- * recent is a short list. */
+/* api_reports.c - how one thing went: failures and successes of a job, a queue, an owner, a team,
+ * or of all, over a range of hours (api_rankings.c has many side by side). Numbers come from
+ * tallies (job/record/tally.h); what is shown as recent is a short list. */
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
@@ -12,7 +12,6 @@ enum {
     REPORT_BYTES_MAX = 1 << 20,
     RECENT_MAX = 10,
     RUNS_MAX = 1000, /* executions of a job that runs once: its first, and what was run again */
-    KEYS_MAX = 1000,
     DAYS_DEFAULT = 30,
 };
 
@@ -73,7 +72,7 @@ static enum rc sum_runs(struct reader *reader, const struct report *report, stru
 static enum rc add_up(struct reader *reader, const struct report *report, struct arena *arena,
                       struct tally_sum *ret_sum, struct err *err)
 {
-    TRY(reader->ops->tally(reader, report->scope, report->key, hour_of(report->range.from_ms),
+    TRY(reader->ops->tally(reader, report->scope, &report->key, 1, hour_of(report->range.from_ms),
                            hour_of(report->range.until_ms), ret_sum, err));
     if (report->scope == TALLY_JOB &&
         ret_sum->completed + ret_sum->deduplicated + ret_sum->failed == 0)
@@ -220,87 +219,4 @@ void api_failures(struct request *r)
 void api_successes(struct request *r)
 {
     start_report(r, (struct report){TALLY_ALL, STR(""), .failures = false});
-}
-
-/* ---- all keys of a scope side by side */
-
-/* Many keys over a long time are counted by whole days. */
-static void widen(struct report_range *range)
-{
-    const int64_t day_ms = INT64_C(24) * TALLY_HOUR_MS;
-    if (range->until_ms - range->from_ms <= day_ms)
-        return;
-    range->from_ms -= range->from_ms % day_ms;
-    range->until_ms += day_ms - 1 - (range->until_ms - 1) % day_ms;
-}
-
-static enum rc print_rates(struct request *r, struct reader *reader, struct err *err)
-{
-    const struct report *report = r->own;
-    struct tally_key *keys;
-    size_t count;
-    TRY(reader->ops->tally_keys(reader, report->scope, hour_of(report->range.from_ms),
-                                hour_of(report->range.until_ms), KEYS_MAX, r->arena, &keys, &count,
-                                err));
-    r->body = BUF(REPORT_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&r->body);
-    json_open(&w);
-    json_put_when(&w, "from", report->range.from_ms);
-    json_put_when(&w, "until", report->range.until_ms);
-    json_key(&w, "success_rates");
-    json_open_array(&w);
-    for (size_t i = 0; i < count; i++)
-        report_print_rate(&w, keys[i].key,
-                          &(struct tally_sum){.completed = keys[i].completed,
-                                              .deduplicated = keys[i].deduplicated,
-                                              .failed = keys[i].failed});
-    json_close_array(&w);
-    json_put_bool(&w, "complete", count < KEYS_MAX);
-    json_close(&w);
-    return RC_OK;
-}
-
-static void look_rates(struct request *r, struct reader *reader)
-{
-    r->rc = print_rates(r, reader, &r->err);
-}
-
-static bool read_scope(struct request *r, enum tally_scope *ret_scope, struct field_errors *errors)
-{
-    static const struct {
-        struct str word;
-        enum tally_scope scope;
-    } words[] = {
-        {STR_INIT("queue"), TALLY_QUEUE},
-        {STR_INIT("job"), TALLY_JOB},
-        {STR_INIT("owner"), TALLY_OWNER},
-        {STR_INIT("team"), TALLY_TEAM},
-    };
-    struct str by;
-    bool given = http_request_param(r->http, STR("by"), &by);
-    for (size_t i = 0; given && i < COUNT_OF(words); i++) {
-        if (str_eq(by, words[i].word)) {
-            *ret_scope = words[i].scope;
-            return true;
-        }
-    }
-    field_error(errors, r->arena, STR("by"), "must be queue, job, owner or team");
-    return false;
-}
-
-void api_success_rates(struct request *r)
-{
-    static const char *const params[] = {"by", "start_date", "end_date", NULL};
-    struct field_errors errors = {0};
-    struct report *report = ARENA_NEW(r->arena, struct report);
-    if (!request_params_known(r, params))
-        return;
-    (void)read_scope(r, &report->scope, &errors);
-    read_range(r, &report->range, &errors);
-    widen(&report->range);
-    r->own = report;
-    if (errors.count > 0)
-        request_fail_fields(r, &errors);
-    else
-        request_to_query(r, look_rates);
 }

@@ -221,7 +221,7 @@ static enum rc read_hours(struct reader *reader, const struct series_answer *a, 
 {
     bool queue = a->call.queue.len > 0;
     struct tally_sum sum;
-    TRY(reader->ops->tally(reader, queue ? TALLY_QUEUE : TALLY_ALL, a->call.queue, from, until,
+    TRY(reader->ops->tally(reader, queue ? TALLY_QUEUE : TALLY_ALL, &a->call.queue, 1, from, until,
                            &sum, err));
     uint64_t done = sum.completed + sum.deduplicated;
     *ret_count = (int64_t)(a->call.metric == SERIES_FAILED ? sum.failed : done);

@@ -60,11 +60,11 @@ static enum rc add_tallies(struct request *r, struct reader *reader, struct sla_
     struct str key = arena_str(r->arena, id_format(id, ID_JOB, r->cmd.target.id));
     int64_t from = report->start_ms / TALLY_HOUR_MS;
     int64_t until = report->end_ms / TALLY_HOUR_MS;
-    TRY(reader->ops->tally(reader, TALLY_JOB, key, from, until, sum, &r->err));
+    TRY(reader->ops->tally(reader, TALLY_JOB, &key, 1, from, until, sum, &r->err));
     *ret_recurs = sum->completed + sum->deduplicated + sum->failed > 0;
     if (!*ret_recurs)
         return RC_OK;
-    TRY(reader->ops->tally(reader, TALLY_SLA, key, from, until, sum, &r->err));
+    TRY(reader->ops->tally(reader, TALLY_SLA, &key, 1, from, until, sum, &r->err));
     report->violated = (int64_t)sum->sla[TALLY_SLA_BROKEN].count;
     report->total = report->violated + (int64_t)sum->sla[TALLY_SLA_MET].count;
     report->duration_ms =

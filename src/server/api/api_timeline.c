@@ -214,9 +214,10 @@ static enum rc find_p50(struct request *r, struct reader *reader, struct timelin
     CLEANUP(arena_free) struct arena scratch = {0};
     struct tally_sum *sum = ARENA_NEW(&scratch, struct tally_sum);
     char id[ID_TEXT_MAX];
+    struct str key = id_format(id, ID_JOB, job_id);
     int64_t hour = q->t.now_ms / TALLY_HOUR_MS;
-    TRY(reader->ops->tally(reader, TALLY_JOB, id_format(id, ID_JOB, job_id), hour - PAST_DAYS * 24,
-                           hour + 1, sum, &r->err));
+    TRY(reader->ops->tally(reader, TALLY_JOB, &key, 1, hour - PAST_DAYS * 24, hour + 1, sum,
+                           &r->err));
     median = ARENA_NEW(r->arena, struct median);
     median->ms = *ret_p50_ms = (int64_t)sketch_quantile(&sum->durations, 500);
     map_put(&q->medians, job_id, median);

@@ -122,14 +122,20 @@ enum rc job_outcomes_read(struct reader *reader, const struct job_rec *jobs, siz
 enum rc job_paces_read(struct reader *reader, const struct job_rec *jobs, size_t count,
                        int64_t now_ms, struct arena *arena, struct job_view *views, struct err *err)
 {
+    CLEANUP(arena_free) struct arena scratch = {0}; /* a kilobyte for each job */
     struct job_pace *paces = ARENA_ARRAY(arena, struct job_pace, count + 1);
+    struct tally_sum *sums = ARENA_ARRAY(&scratch, struct tally_sum, count + 1);
+    struct str *keys = ARENA_ARRAY(&scratch, struct str, count + 1);
     int64_t until = now_ms / TALLY_HOUR_MS + 1;
     for (size_t i = 0; i < count; i++) {
-        struct tally_sum sum;
         char key[ID_TEXT_MAX];
-        TRY(reader->ops->tally(reader, TALLY_JOB, id_format(key, ID_JOB, jobs[i].id),
-                               until - JOB_PACE_DAYS * 24, until, &sum, err));
-        paces[i] = (struct job_pace){sum.completed > 0, sketch_quantile(&sum.durations, 500)};
+        keys[i] = arena_str(&scratch, id_format(key, ID_JOB, jobs[i].id));
+    }
+    TRY(reader->ops->tally(reader, TALLY_JOB, keys, count, until - JOB_PACE_DAYS * 24, until, sums,
+                           err));
+    for (size_t i = 0; i < count; i++) {
+        paces[i] =
+            (struct job_pace){sums[i].completed > 0, sketch_quantile(&sums[i].durations, 500)};
         views[i].pace = &paces[i];
     }
     return RC_OK;

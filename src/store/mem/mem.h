@@ -297,12 +297,12 @@ static inline bool mem_on_page(const struct page *page, uint64_t id)
 }
 
 /* reports.c */
-enum rc mem_read_tally(struct reader *reader, enum tally_scope scope, struct str key,
-                       int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
-                       struct err *err);
-enum rc mem_read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
-                            int64_t until_hour, size_t max, struct arena *arena,
-                            struct tally_key **ret_keys, size_t *ret_count, struct err *err);
+enum rc mem_read_tally(struct reader *reader, enum tally_scope scope, const struct str *keys,
+                       size_t count, int64_t from_hour, int64_t until_hour,
+                       struct tally_sum *ret_sums, struct err *err);
+enum rc mem_read_tallies(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                         int64_t until_hour, tally_sink *sink, void *arg, struct err *err);
+enum rc mem_read_sla_since(struct reader *reader, int64_t *ret_ms, struct err *err);
 enum rc mem_read_counters(struct reader *reader, struct arena *arena, struct counter **ret_counters,
                           size_t *ret_count, struct err *err);
 enum rc mem_list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,

@@ -12,65 +12,51 @@ static bool in_hours(const struct tally *row, enum tally_scope scope, int64_t fr
     return row != NULL && row->scope == scope && row->hour >= from_hour && row->hour < until_hour;
 }
 
-enum rc mem_read_tally(struct reader *reader, enum tally_scope scope, struct str key,
-                       int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
-                       struct err *err)
+static struct tally_sum tally_of(const struct mem_store *m, enum tally_scope scope, struct str key,
+                                 int64_t from_hour, int64_t until_hour)
 {
-    struct mem_store *m = mem_reader_store(reader);
-    (void)err;
-    *ret_sum = (struct tally_sum){0};
-    pthread_mutex_lock(&m->lock);
+    struct tally_sum sum = {0};
     for (size_t i = 0; i < m->tallies.cap; i++) {
         const struct tally *row = m->tallies.slots[i].value;
         if (in_hours(row, scope, from_hour, until_hour) && str_eq(row->key, key))
-            tally_add(ret_sum, row);
+            tally_add(&sum, row);
+    }
+    return sum;
+}
+
+enum rc mem_read_tally(struct reader *reader, enum tally_scope scope, const struct str *keys,
+                       size_t count, int64_t from_hour, int64_t until_hour,
+                       struct tally_sum *ret_sums, struct err *err)
+{
+    struct mem_store *m = mem_reader_store(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < count; i++)
+        ret_sums[i] = tally_of(m, scope, keys[i], from_hour, until_hour);
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+enum rc mem_read_tallies(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                         int64_t until_hour, tally_sink *sink, void *arg, struct err *err)
+{
+    struct mem_store *m = mem_reader_store(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->tallies.cap; i++) {
+        const struct tally *row = m->tallies.slots[i].value;
+        if (in_hours(row, scope, from_hour, until_hour))
+            sink(arg, row);
     }
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
 
-static int most_failures_first(const void *a, const void *b)
+enum rc mem_read_sla_since(struct reader *reader, int64_t *ret_ms, struct err *err)
 {
-    const struct tally_key *left = a;
-    const struct tally_key *right = b;
-    if (left->failed != right->failed)
-        return left->failed < right->failed ? 1 : -1;
-    return str_cmp(left->key, right->key);
-}
-
-static struct tally_key *find_key(struct tally_key *keys, size_t *count, struct str key,
-                                  struct arena *arena)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (str_eq(keys[i].key, key))
-            return &keys[i];
-    }
-    keys[*count] = (struct tally_key){.key = arena_str(arena, key)};
-    return &keys[(*count)++];
-}
-
-enum rc mem_read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
-                            int64_t until_hour, size_t max, struct arena *arena,
-                            struct tally_key **ret_keys, size_t *ret_count, struct err *err)
-{
-    struct mem_store *m = mem_reader_store(reader);
-    size_t count = 0;
+    (void)reader;
     (void)err;
-    pthread_mutex_lock(&m->lock);
-    struct tally_key *keys = ARENA_ARRAY(arena, struct tally_key, m->tallies.len + 1);
-    for (size_t i = 0; i < m->tallies.cap; i++) {
-        const struct tally *row = m->tallies.slots[i].value;
-        if (!in_hours(row, scope, from_hour, until_hour))
-            continue;
-        struct tally_key *key = find_key(keys, &count, row->key, arena);
-        *(row->end == EXEC_COMPLETED      ? &key->completed
-          : row->end == EXEC_DEDUPLICATED ? &key->deduplicated
-                                          : &key->failed) += row->count;
-    }
-    pthread_mutex_unlock(&m->lock);
-    qsort(keys, count, sizeof *keys, most_failures_first);
-    *ret_keys = keys;
-    *ret_count = count < max ? count : max;
+    *ret_ms = 0;
     return RC_OK;
 }
 

@@ -188,17 +188,8 @@ static enum rc read_silences(struct reader *reader, struct arena *arena,
 
 /* ---- sums */
 
-static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
-                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
-                          struct err *err)
+static void add_rows(struct pg_call *use, enum tally_scope scope, struct tally_sum *ret_sum)
 {
-    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_call *use = pg_call(pg, Q_READ_TALLY);
-    pg_i64(use, scope);
-    pg_text(use, key);
-    pg_i64(use, from_hour);
-    pg_i64(use, until_hour);
-    TRY(pg_run(pg, err));
     *ret_sum = (struct tally_sum){0};
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct tally tally;
@@ -208,31 +199,56 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
             tally_add(ret_sum, &tally);
         }
     }
+}
+
+static enum rc read_tally(struct reader *reader, enum tally_scope scope, const struct str *keys,
+                          size_t count, int64_t from_hour, int64_t until_hour,
+                          struct tally_sum *ret_sums, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct pg_call **uses = ARENA_ARRAY(&arena, struct pg_call *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        uses[i] = pg_call(pg, Q_READ_TALLY);
+        pg_i64(uses[i], scope);
+        pg_text(uses[i], keys[i]);
+        pg_i64(uses[i], from_hour);
+        pg_i64(uses[i], until_hour);
+    }
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < count; i++)
+        add_rows(uses[i], scope, &ret_sums[i]);
     return RC_OK;
 }
 
-static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
-                               int64_t until_hour, size_t max, struct arena *arena,
-                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
+static enum rc read_tallies(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                            int64_t until_hour, tally_sink *sink, void *arg, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_call *use = pg_call(pg, Q_READ_TALLY_KEYS);
-    VEC(struct tally_key) keys = {0};
-    pg_i64(use, EXEC_COMPLETED);
-    pg_i64(use, EXEC_DEDUPLICATED);
+    struct pg_call *use = pg_call(pg, tally_is_sla(scope) ? Q_READ_SLA_TALLIES : Q_READ_TALLIES);
     pg_i64(use, scope);
     pg_i64(use, from_hour);
     pg_i64(use, until_hour);
-    pg_u64(use, max);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct tally_key key;
-        struct row row = pg_row(use, i, arena);
-        if (row_tally_key(&row, &key))
-            *VEC_PUSH(arena, &keys) = key;
+        struct tally tally;
+        struct row row = pg_row(use, i, NULL);
+        if (row_tally_of_key(&row, scope, &tally))
+            sink(arg, &tally);
     }
-    *ret_keys = keys.items;
-    *ret_count = keys.len;
+    return RC_OK;
+}
+
+static enum rc read_sla_since(struct reader *reader, int64_t *ret_ms, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_call *use = pg_call(pg, Q_READ_SLA_SINCE);
+    TRY(pg_run(pg, err));
+    *ret_ms = 0;
+    if (pg_rows(use) > 0) {
+        struct row row = pg_row(use, 0, NULL);
+        *ret_ms = row_i64(&row);
+    }
     return RC_OK;
 }
 
@@ -467,7 +483,8 @@ static const struct reader_ops ops = {
     .alerts = postgres_list_alerts,
     .silences = read_silences,
     .tally = read_tally,
-    .tally_keys = read_tally_keys,
+    .tallies = read_tallies,
+    .sla_since = read_sla_since,
     .counters = read_counters,
     .sla_events = postgres_list_sla_events,
     .rejected = postgres_list_rejected,

@@ -238,14 +238,13 @@ bool row_tally(struct row *row, struct tally *tally)
     return row_makes_sense(row);
 }
 
-bool row_tally_key(struct row *row, struct tally_key *key)
+bool row_tally_of_key(struct row *row, enum tally_scope scope, struct tally *tally)
 {
-    *key = (struct tally_key){0};
-    key->key = row_text(row);
-    key->completed = row_u64(row);
-    key->deduplicated = row_u64(row);
-    key->failed = row_u64(row);
-    return row_makes_sense(row);
+    struct str key = row_text(row);
+    bool good = row_tally(row, tally);
+    tally->scope = scope;
+    tally->key = key;
+    return good;
 }
 
 bool row_letter_group(struct row *row, struct letter_group *group)

@@ -32,7 +32,8 @@ bool row_rejected(struct row *row, struct rejected_rec *rec);
 bool row_rate(struct row *row, struct rate_rec *rate);
 /* end, bucket, count and sum_ms of rows that were added up. */
 bool row_tally(struct row *row, struct tally *tally);
-bool row_tally_key(struct row *row, struct tally_key *key);
+/* The same behind a key. */
+bool row_tally_of_key(struct row *row, enum tally_scope scope, struct tally *tally);
 bool row_silence(struct row *row, struct silence_rec *silence);
 bool row_alert(struct row *row, struct alert_rec *alert);
 bool row_sla_event(struct row *row, struct sla_event_rec *event);

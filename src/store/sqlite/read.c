@@ -169,11 +169,11 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
     return RC_OK;
 }
 
-static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
-                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
-                          struct err *err)
+static enum rc read_tally_of(struct db *db, enum tally_scope scope, struct str key,
+                             int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
+                             struct err *err)
 {
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_TALLY);
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_READ_TALLY);
     stmt_i64(&stmt, scope);
     stmt_text(&stmt, key);
     stmt_i64(&stmt, from_hour);
@@ -193,30 +193,45 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
     }
 }
 
-static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
-                               int64_t until_hour, size_t max, struct arena *arena,
-                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
+static enum rc read_tally(struct reader *reader, enum tally_scope scope, const struct str *keys,
+                          size_t count, int64_t from_hour, int64_t until_hour,
+                          struct tally_sum *ret_sums, struct err *err)
 {
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_TALLY_KEYS);
-    VEC(struct tally_key) keys = {0};
-    stmt_i64(&stmt, EXEC_COMPLETED);
-    stmt_i64(&stmt, EXEC_DEDUPLICATED);
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
+    TRY(sqlite_snapshot(reader, &db, err));
+    for (size_t i = 0; i < count; i++)
+        TRY(read_tally_of(db, scope, keys[i], from_hour, until_hour, &ret_sums[i], err));
+    return RC_OK;
+}
+
+static enum rc read_tallies(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                            int64_t until_hour, tally_sink *sink, void *arg, struct err *err)
+{
+    CLEANUP(stmt_end)
+    struct stmt stmt =
+        db_stmt(reader_db(reader), tally_is_sla(scope) ? SQL_READ_SLA_TALLIES : SQL_READ_TALLIES);
     stmt_i64(&stmt, scope);
     stmt_i64(&stmt, from_hour);
     stmt_i64(&stmt, until_hour);
-    stmt_u64(&stmt, max);
     for (;;) {
         bool found;
-        struct tally_key key;
+        struct tally tally;
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
-            break;
-        struct row row = stmt_row(&stmt, arena);
-        if (row_tally_key(&row, &key))
-            *VEC_PUSH(arena, &keys) = key;
+            return RC_OK;
+        struct row row = stmt_row(&stmt, NULL);
+        if (row_tally_of_key(&row, scope, &tally))
+            sink(arg, &tally);
     }
-    *ret_keys = keys.items;
-    *ret_count = keys.len;
+}
+
+static enum rc read_sla_since(struct reader *reader, int64_t *ret_ms, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_SLA_SINCE);
+    bool found;
+    TRY(stmt_next(&stmt, &found, err));
+    struct row row = stmt_row(&stmt, NULL);
+    *ret_ms = found ? row_i64(&row) : 0;
     return RC_OK;
 }
 
@@ -420,7 +435,8 @@ static const struct reader_ops ops = {
     .alerts = list_alerts,
     .silences = read_silences,
     .tally = read_tally,
-    .tally_keys = read_tally_keys,
+    .tallies = read_tallies,
+    .sla_since = read_sla_since,
     .counters = read_counters,
     .sla_events = list_sla_events,
     .rejected = sqlite_list_rejected,

@@ -168,10 +168,11 @@ days AS (
     ON CONFLICT (scope, key, day, "end", bucket)
     DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),
 ends AS (
-    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count)
-    SELECT scope, key, day, "end", -sum(count)::bigint FROM gone
+    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count, sum_ms)
+    SELECT scope, key, day, "end", -sum(count)::bigint, -sum(sum_ms)::bigint FROM gone
     GROUP BY scope, key, day, "end" ORDER BY scope, key, day, "end"
-    ON CONFLICT (scope, day, key, "end") DO UPDATE SET count = t.count + excluded.count)
+    ON CONFLICT (scope, day, key, "end")
+    DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms)
 DELETE FROM belfry.tally_delta t USING old o
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_delta e
     WHERE e.scope = o.scope AND e.key = o.key AND e.hour = o.hour AND e."end" = o."end"

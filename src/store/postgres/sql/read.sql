@@ -72,25 +72,46 @@ SELECT "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM (
     WHERE scope = $1::bigint AND key = $2 AND hour >= $3::bigint AND hour < $4::bigint) part
 GROUP BY "end", bucket;
 
--- name: read_tally_keys
-SELECT key, coalesce(sum(count) FILTER (WHERE "end" = $1::bigint), 0)::bigint,
-    coalesce(sum(count) FILTER (WHERE "end" = $2::bigint), 0)::bigint,
-    coalesce(sum(count) FILTER (WHERE "end" NOT IN ($1::bigint, $2::bigint)), 0)::bigint AS failed
-FROM (
-    SELECT key, "end", count FROM belfry.tally_end
-    WHERE scope = $3::bigint AND day >= ($4::bigint + 23) / 24 AND day < $5::bigint / 24
+-- name: read_tallies
+-- All keys of a scope, each with a row for each way to end. The sum of a day of which a server of the
+-- version before has counted a part may be below 0, when the oldest hours are taken off.
+SELECT key, "end", 0::bigint, sum(count)::bigint, greatest(sum(sum_ms), 0)::bigint FROM (
+    SELECT key, "end", count, sum_ms FROM belfry.tally_end
+    WHERE scope = $1::bigint AND day >= ($2::bigint + 23) / 24 AND day < $3::bigint / 24
     UNION ALL
-    SELECT key, "end", count FROM belfry.tally
-    WHERE scope = $3::bigint AND hour >= $4::bigint
-        AND hour < least(($4::bigint + 23) / 24 * 24, $5::bigint)
+    SELECT key, "end", count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND hour >= $2::bigint
+        AND hour < least(($2::bigint + 23) / 24 * 24, $3::bigint)
     UNION ALL
-    SELECT key, "end", count FROM belfry.tally
-    WHERE scope = $3::bigint AND hour >= greatest(($4::bigint + 23) / 24, $5::bigint / 24) * 24
-        AND hour < $5::bigint
+    SELECT key, "end", count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND hour >= greatest(($2::bigint + 23) / 24, $3::bigint / 24) * 24
+        AND hour < $3::bigint
     UNION ALL
-    SELECT key, "end", count FROM belfry.tally_delta
-    WHERE scope = $3::bigint AND hour >= $4::bigint AND hour < $5::bigint) part
-GROUP BY key ORDER BY failed DESC, key LIMIT $6;
+    SELECT key, "end", count, sum_ms FROM belfry.tally_delta
+    WHERE scope = $1::bigint AND hour >= $2::bigint AND hour < $3::bigint) part
+GROUP BY key, "end";
+
+-- name: read_sla_tallies
+-- The same of a scope of SLAs (>= 6, which the index is about), with a row for each kind of event.
+SELECT key, {EXEC_COMPLETED}::bigint, bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM (
+    SELECT key, bucket, count, sum_ms FROM belfry.tally_day
+    WHERE scope = $1::bigint AND scope >= 6
+        AND day >= ($2::bigint + 23) / 24 AND day < $3::bigint / 24
+    UNION ALL
+    SELECT key, bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND hour >= $2::bigint
+        AND hour < least(($2::bigint + 23) / 24 * 24, $3::bigint)
+    UNION ALL
+    SELECT key, bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND hour >= greatest(($2::bigint + 23) / 24, $3::bigint / 24) * 24
+        AND hour < $3::bigint
+    UNION ALL
+    SELECT key, bucket, count, sum_ms FROM belfry.tally_delta
+    WHERE scope = $1::bigint AND hour >= $2::bigint AND hour < $3::bigint) part
+GROUP BY key, bucket;
+
+-- name: read_sla_since
+SELECT value::bigint FROM belfry.meta WHERE key = 'sla_tallies_ms';
 
 -- name: read_counters
 SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row

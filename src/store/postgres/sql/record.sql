@@ -172,10 +172,11 @@ days AS (
     ON CONFLICT (scope, key, day, "end", bucket)
     DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),
 ends AS (
-    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count)
-    SELECT scope, key, hour / 24 AS day, "end", sum(count)::bigint FROM added
+    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count, sum_ms)
+    SELECT scope, key, hour / 24 AS day, "end", sum(count)::bigint, sum(sum_ms)::bigint FROM added
     GROUP BY scope, key, day, "end" ORDER BY scope, key, day, "end"
-    ON CONFLICT (scope, day, key, "end") DO UPDATE SET count = t.count + excluded.count)
+    ON CONFLICT (scope, day, key, "end")
+    DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms)
 INSERT INTO belfry.tally AS t ({tally.columns})
 SELECT scope, key, hour, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM added
 GROUP BY scope, key, hour, "end", bucket ORDER BY scope, key, hour, "end", bucket

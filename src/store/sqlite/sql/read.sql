@@ -60,19 +60,30 @@ SELECT end, bucket, sum(count), sum(sum_ms) FROM (
         AND hour < :until)
 GROUP BY end, bucket;
 
--- name: read_tally_keys
-SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :deduplicated, count, 0)),
-    sum(iif(end IN (:completed, :deduplicated), 0, count)) AS failed
-FROM (
-    SELECT key, end, count FROM tally_end
-    WHERE scope = :scope AND day >= (:from + 23) / 24 AND day < :until / 24
-    UNION ALL
-    SELECT key, end, count FROM tally INDEXED BY tally_hour
-    WHERE scope = :scope AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
-    UNION ALL
-    SELECT key, end, count FROM tally INDEXED BY tally_hour
-    WHERE scope = :scope AND hour >= max((:from + 23) / 24, :until / 24) * 24 AND hour < :until)
-GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
+-- name: read_tallies
+-- All keys of a scope. Not grouped: the reader adds up faster than a sorter would.
+SELECT key, end, 0, count, sum_ms FROM tally_end
+WHERE scope = :scope AND day >= (:from + 23) / 24 AND day < :until / 24
+UNION ALL
+SELECT key, end, 0, count, sum_ms FROM tally INDEXED BY tally_hour
+WHERE scope = :scope AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
+UNION ALL
+SELECT key, end, 0, count, sum_ms FROM tally INDEXED BY tally_hour
+WHERE scope = :scope AND hour >= max((:from + 23) / 24, :until / 24) * 24 AND hour < :until;
+
+-- name: read_sla_tallies
+-- The same of a scope of SLAs (>= 6, which the index is about), with the kinds of events.
+SELECT key, {EXEC_COMPLETED}, bucket, count, sum_ms FROM tally_day INDEXED BY tally_day_sla
+WHERE scope = :scope AND scope >= 6 AND day >= (:from + 23) / 24 AND day < :until / 24
+UNION ALL
+SELECT key, {EXEC_COMPLETED}, bucket, count, sum_ms FROM tally INDEXED BY tally_hour
+WHERE scope = :scope AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
+UNION ALL
+SELECT key, {EXEC_COMPLETED}, bucket, count, sum_ms FROM tally INDEXED BY tally_hour
+WHERE scope = :scope AND hour >= max((:from + 23) / 24, :until / 24) * 24 AND hour < :until;
+
+-- name: read_sla_since
+SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'sla_tallies_ms';
 
 -- name: read_counters
 SELECT {counter.columns} FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
