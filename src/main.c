@@ -45,6 +45,7 @@ static const struct command commands[] = {
     {"logs", logs_command, "print what a command printed"},
     {"top", top_command, "show how things stand, as they change"},
     {"events", events_command, "print what happens, as it happens"},
+    {"report", report_command, "print how things went, by job, queue, team or owner"},
     {"series", series_command, "print how a number went over time"},
     {"scaling", scaling_command, "print how many slots a queue could use"},
     {"dashboard", dashboard_command, "print a link that signs a browser in"},

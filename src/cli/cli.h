@@ -44,19 +44,19 @@ struct cli_common {
     bool help;
 };
 
-enum cli_format { CLI_TABLE, CLI_JSON };
+enum cli_format { CLI_TABLE, CLI_JSON, CLI_CSV };
 
 /* clang-format off */
 #define CLI_COMMON_AT(member) offsetof(struct cli_common, member)
 #define CLI_PRINT_OPTS                                                                             \
     {"output", 'o', OPT_CHOICE, "table|json", CLI_COMMON_AT(format), "how to print (table)"},      \
     OPT_HELP(struct cli_common, help)
-#define CLI_COMMON_OPTS                                                                            \
+#define CLI_SERVER_OPTS                                                                            \
     {"url", 0, OPT_TEXT, "URL", CLI_COMMON_AT(url),                                                \
      "the server (BELFRY_URL, http://127.0.0.1:7420)"},                                            \
     {"token-file", 0, OPT_TEXT, "FILE", CLI_COMMON_AT(token_file),                                 \
-     "the key (BELFRY_TOKEN, admin.key in the data directory)"},                                   \
-    CLI_PRINT_OPTS
+     "the key (BELFRY_TOKEN, admin.key in the data directory)"}
+#define CLI_COMMON_OPTS CLI_SERVER_OPTS, CLI_PRINT_OPTS
 /* clang-format on */
 
 /* One run of a subcommand. */

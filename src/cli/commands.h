@@ -24,6 +24,7 @@ int show_command(int argc, char **argv);
 int explain_command(int argc, char **argv);
 int events_command(int argc, char **argv);
 int top_command(int argc, char **argv);
+int report_command(int argc, char **argv);
 int series_command(int argc, char **argv);
 int scaling_command(int argc, char **argv);
 int stats_command(int argc, char **argv);

@@ -84,6 +84,16 @@ static struct str bytes_text(const struct json *value, struct arena *arena)
     return arena_printf(arena, unit == 0 ? "%.0f %s" : "%.1f %s", amount, units[unit]);
 }
 
+/* "12.3%"; 0.00042 and 0.99958 shall not look like nothing and all: two digits near both ends. */
+static struct str rate_text(const struct json *value, struct arena *arena)
+{
+    if (value->kind != JSON_INT && value->kind != JSON_DOUBLE)
+        return scalar_text(value);
+    double percent = 100 * (value->kind == JSON_INT ? (double)value->integer : value->number);
+    bool near_end = (percent > 0 && percent < 1) || (percent > 99 && percent < 100);
+    return arena_printf(arena, near_end ? "%.2f%%" : "%.1f%%", percent);
+}
+
 /* The items of an array with `between` between them, or the members of an object as key=value. */
 static struct str joined_text(const struct json *value, const char *between, struct arena *arena)
 {
@@ -132,6 +142,7 @@ static struct str value_text(enum view_kind kind, const struct json *value, stru
     case VIEW_DURATION: return milliseconds_text(value, arena);
     case VIEW_MICROS: return microseconds_text(value, arena);
     case VIEW_BYTES: return bytes_text(value, arena);
+    case VIEW_RATE: return rate_text(value, arena);
     case VIEW_WHY: return why_text(value, arena);
     case VIEW_WORK: return work_text(value, arena);
     case VIEW_WORDS:

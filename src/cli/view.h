@@ -18,6 +18,7 @@ enum view_kind {
     VIEW_WORDS,    /* a list of texts: "mail, reports" */
     VIEW_PAIRS,    /* an object of texts: "env=prod, team=a" */
     VIEW_JSON,     /* as it came */
+    VIEW_RATE,     /* a part of one as "12.3%" */
     VIEW_COUNT,    /* a number; nothing when it is 0 */
 };
 

@@ -30,6 +30,16 @@ TEST(durations_are_as_exact_as_anyone_wants)
     assert_string_equal(text_of(VIEW_DURATION, "d", "{\"d\":null}"), "");
 }
 
+TEST(a_rate_is_in_percent_and_rounds_neither_to_nothing_nor_to_all)
+{
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":0.1234}"), "12.3%");
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":0.00042}"), "0.04%");
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":0.99958}"), "99.96%");
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":1}"), "100.0%");
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":0}"), "0.0%");
+    assert_string_equal(text_of(VIEW_RATE, "r", "{\"r\":null}"), "");
+}
+
 TEST(moments_are_short_and_in_utc)
 {
     assert_string_equal(text_of(VIEW_WHEN, "t", "{\"t\":\"2026-11-16T08:00:00.123Z\"}"),

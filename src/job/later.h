@@ -7,7 +7,7 @@
 
 #define LATER_COMMANDS                                                                             \
     "api|archive|audit|backup|completion|context|diff|doctor|drain|edit|exec|"                     \
-    "groups|keys|login|move|progress|release|report|restore|roles|secrets|tasks|tls|wait|"         \
+    "groups|keys|login|move|progress|release|restore|roles|secrets|tasks|tls|wait|"                \
     "webhooks"
 
 /* {} stands for one part. */
