@@ -243,8 +243,39 @@ def test_the_command_line_prints_numbers_and_events():
             line = watching.stdout.readline()
             watching.kill()
         assert all(word in line for word in words), line
+    for wrong in (["--type", "nonsense"], ["--after", "1", "--summary"], ["--after", ""], ["--after", "1\nX: y"]):
+        refused = server.cli("events", *wrong)
+        assert refused.returncode == 2 and "usage" not in refused.stdout, refused
     refused = server.cli("events", "--type", "nonsense")
     assert refused.returncode == 2 and "type" in refused.stderr, refused
+
+
+def watch_cli(own, word, *options):
+    """What `belfry events` prints, up to the first line with this word."""
+    environment = {**own.env, "BELFRY_TOKEN": own.key()}
+    with subprocess.Popen([BELFRY, "events", *options], stdout=subprocess.PIPE, text=True, env=environment) as watching:
+        lines = [watching.stdout.readline()]
+        while word not in lines[-1]:
+            assert lines[-1], "it ended"
+            lines.append(watching.stdout.readline())
+        watching.kill()
+    return lines
+
+
+def test_the_command_line_goes_on_behind_an_event_and_tells_of_a_gap():
+    with Server("--no-worker") as own:
+        def submit_one():
+            return submit(own, queue="q", schedule={"delay": "1h"})[0]
+        with Ticker(submit_one):
+            first = json.loads(watch_cli(own, "execution", "--follow", "-o", "json")[-1])
+        jobs = [submit_one() for _ in range(2)]
+        lines = [json.loads(line) for line in watch_cli(own, jobs[1], "--after", first["id"], "-o", "json")]
+        assert lines[0]["id"] != first["id"] and lines[-2]["data"]["job_id"] == jobs[0], lines
+        assert watch_cli(own, jobs[1], "--after", lines[-2]["id"], "-o", "json") == [json.dumps(
+            lines[-1], separators=(",", ":")) + "\n"], lines
+        own.kill()
+        own.start()
+        assert watch_cli(own, "--", "--after", first["id"])[0].startswith("-- "), "a gap"
 
 
 def test_what_executions_wait_for_is_counted():

@@ -14,22 +14,28 @@ struct events_args {
     struct opt_list executions;
     struct opt_list queues;
     struct opt_list types;
+    const char *after;
+    bool follow;
 };
 
 #define AT(member) offsetof(struct events_args, member)
 static const struct opt table[] = {
     {"summary", 0, OPT_FLAG, NULL, AT(summary), "numbers once a second, and what is named"},
-    {"job", 0, OPT_LIST, "ID", AT(jobs), "events about this job; may be repeated"},
+    {"job", 0, OPT_LIST, "JOB", AT(jobs), "events about this job, by id or name; may be repeated"},
     {"execution", 0, OPT_LIST, "ID", AT(executions), "… about this execution; may be repeated"},
     {"queue", 0, OPT_LIST, "Q", AT(queues), "… about this queue; may be repeated"},
     {"type", 0, OPT_LIST, "TYPE", AT(types), "only execution, queue, breaker or sla events"},
+    {"after", 0, OPT_TEXT, "ID", AT(after), "what came after this event: `id` in -o json"},
+    {"follow", 'f', OPT_FLAG, NULL, AT(follow), "until it is interrupted, as it does anyway"},
     CLI_COMMON_OPTS,
 };
 
 static const struct opts opts = {
     "events", "[options]",
     "Prints what happens, as it happens: an event a line, until it is interrupted. With\n"
-    "--summary a line a second says how things stand, and what has no name is left out.",
+    "--summary a line a second says how things stand, and what has no name is left out.\n"
+    "When the server is gone, it waits for it and goes on behind the last event. A line that\n"
+    "begins with `--` (the event `reset` in JSON) says that some may be missing there.",
     table, COUNT_OF(table)};
 
 /* The printed columns, and where each stands. */
@@ -70,6 +76,26 @@ static void print_tick(struct watch *w, const struct json *doc)
         STR_ARG(number_at(doc, workers, STR("slots")))));
 }
 
+/* The server was restarted, or so much has happened since that it remembers no further back. */
+static void print_gap(void)
+{
+    cli_print_line(STR("-- events may be missing here: the server does not remember all of them"));
+}
+
+/* The event as it came, and its id, by which a later call can go on. */
+static void print_json(const struct sse_event *event)
+{
+    CLEANUP(buf_free) struct buf line = BUF(EVENT_BYTES_MAX + EVENT_ID_MAX);
+    struct json_writer w = JSON_WRITER(&line);
+    json_open(&w);
+    json_put_str(&w, "event", event->event);
+    json_put_raw(&w, "data", event->data);
+    if (event->id.len > 0)
+        json_put_str(&w, "id", event->id);
+    json_close(&w);
+    cli_print_line(buf_str(&line));
+}
+
 /* "TIME  kind  key=value …", in the order of the document. */
 static void print_plain(struct str kind, const struct json *doc)
 {
@@ -94,8 +120,9 @@ static enum rc print_event(struct watch *w, const struct sse_event *event, struc
     struct json doc;
     arena_reset(&w->arena);
     if (w->cli->format == CLI_JSON) {
-        cli_print_line(arena_printf(&w->arena, "{\"event\":\"%.*s\",\"data\":%.*s}",
-                                    STR_ARG(event->event), STR_ARG(event->data)));
+        print_json(event);
+    } else if (str_eq(event->event, STR("reset"))) {
+        print_gap();
     } else {
         if (json_parse_by(&json_from_server, event->data, &w->arena, &doc, err))
             return err->rc = RC_CORRUPT;
@@ -158,6 +185,22 @@ static bool wait_for_server(struct watch *w, enum rc rc)
     return patience_wait(&w->patience, rc);
 }
 
+/* It becomes a header of the request. */
+static enum rc begin_after(struct watch *w, const struct events_args *args, struct err *err)
+{
+    struct str id = str_c(args->after);
+    if (args->summary)
+        return err_set(err, RC_INVALID, "--after does not go with --summary: a tick has no id");
+    for (size_t i = 0; i < id.len; i++) {
+        if (id.ptr[i] <= ' ' || id.ptr[i] > '~')
+            return err_set(err, RC_INVALID, "--after takes the id of an event");
+    }
+    buf_add(&w->last_id, id);
+    if (id.len == 0 || w->last_id.overflow)
+        return err_set(err, RC_INVALID, "--after takes the id of an event");
+    return RC_OK;
+}
+
 static enum rc events(struct cli *cli, const void *arg, struct err *err)
 {
     const struct events_args *args = arg;
@@ -166,6 +209,8 @@ static enum rc events(struct cli *cli, const void *arg, struct err *err)
     enum rc rc;
     struct json ignored;
     TRY(cli_no_words(cli, err));
+    if (args->after != NULL)
+        TRY(begin_after(&w, args, err));
     TRY(api_get(cli, STR("/stats"), &ignored, err)); /* one that was never there is told at once */
     api_add_param(&query, "view", args->summary ? "summary" : NULL);
     add_all(&query, "job", &args->jobs);
