@@ -103,7 +103,7 @@ static struct str handler_of(struct engine *e, const struct exec *x, enum exec_e
 }
 
 static void record(struct engine *e, struct exec *x, enum exec_event event, struct str actor,
-                   struct str reason, uint64_t log_seq)
+                   struct str reason, uint64_t log_seq, int64_t before_ms)
 {
     int64_t attempt_ms = took_ms(e, x, event);
     add_step(e, touch_exec(e, x),
@@ -118,7 +118,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .token = x->v.lease.token,
         .log_seq = log_seq,
         .event = event,
-        .waited_ms = event == EV_LEASE && x->v.ready_ms > 0 ? e->now_ms - x->v.ready_ms : 0,
+        .waited_ms = event == EV_LEASE ? start_wait_ms(e, x, before_ms) : -1,
         .lag_ms = event == EV_LEASE ? start_lag_ms(e, x) : -1,
         .took_ms = attempt_ms,
         .state = x->v.state,
@@ -501,6 +501,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     assert(next != EXEC_NONE);
     if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
         sla_end(e, x);
+    int64_t started_ms = x->v.started_ms;
     bool recharged = x->v.recharged;
     bool was_leased = exec_is_leased(x->v.state);
     bool was_unique = unique_held(x);
@@ -514,7 +515,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         exec_start_clock(e, x);
     if (was_unique && !unique_held(x))
         unique_release(e, x);
-    record(e, x, move->event, move->actor, move->reason, move->log_seq);
+    record(e, x, move->event, move->actor, move->reason, move->log_seq, started_ms);
     if (was_leased)
         breaker_heard(e, x, move, recharged);
     note_end(t, move);
@@ -558,7 +559,7 @@ void exec_renew(struct engine *e, struct exec *x)
 void exec_created(struct engine *e, struct exec *x, struct str actor, struct str reason)
 {
     exec_place(e, x);
-    record(e, x, EV_CREATE, actor, reason, 0);
+    record(e, x, EV_CREATE, actor, reason, 0, 0);
 }
 
 /* The record of this attempt; the one that this turn wrote already, when a loss and the report

@@ -154,6 +154,30 @@ TEST(the_third_loss_is_the_last)
     assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
 }
 
+static const struct event *told(const struct stage *s, enum exec_event event)
+{
+    for (size_t i = 0; i < s->w.event_count; i++) {
+        if (s->w.events[i].event == event)
+            return &s->w.events[i];
+    }
+    return NULL;
+}
+
+TEST(what_was_lost_did_not_wait_while_it_ran)
+{
+    STAGE(s, .retries = 1);
+    world_wake(&s->w, 1000);
+    lose(s);
+    s->lease = fake_lease(&s->w, &s->f);
+    assert_int_equal(told(s, EV_LEASE)->waited_ms, -1);
+    world_wake(&s->w, 1000);
+    assert_true(FAIL(s, .class = FAILURE_NETWORK)); /* it is tried again at once */
+    world_pass(&s->w, 0);
+    world_wake(&s->w, 500);
+    fake_lease(&s->w, &s->f);
+    assert_int_equal(told(s, EV_LEASE)->waited_ms, 500);
+}
+
 TEST(what_nobody_can_read_is_returned_three_times_and_no_more)
 {
     STAGE(s, .retries = 0);

@@ -37,6 +37,15 @@ int64_t start_lag_ms(const struct engine *e, const struct exec *x)
     return lag_ms > 0 ? lag_ms : 0;
 }
 
+int64_t start_wait_ms(const struct engine *e, const struct exec *x, int64_t before_ms)
+{
+    bool again = before_ms > 0 && before_ms >= x->v.ready_ms;
+    int64_t wait_ms = x->v.ready_ms == 0 ? 0 : e->now_ms - x->v.ready_ms;
+    if (again)
+        return -1;
+    return wait_ms > 0 ? wait_ms : 0;
+}
+
 static bool has_yet_to_start(const struct exec *x)
 {
     return (x->v.state == EXEC_SCHEDULED || x->v.state == EXEC_QUEUED ||

@@ -383,7 +383,7 @@ struct event {
     enum exec_event event;
     enum exec_state state; /* after it */
     struct str handler;    /* an attempt ended: of its job; empty: a command */
-    int64_t waited_ms;     /* EV_LEASE: since it was ready */
+    int64_t waited_ms;     /* EV_LEASE: since it was ready; -1: it had a lease since */
     int64_t lag_ms;        /* EV_LEASE: since it should have run; -1: it had a lease before */
     int64_t took_ms;       /* since the start of the attempt that ended; -1: none did */
 };

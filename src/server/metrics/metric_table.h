@@ -138,7 +138,7 @@ enum worker_state {
     M(LAG, HISTOGRAM, WAIT, NONE, events, "schedule_lag_seconds",                                  \
       "from when an execution should have run to its first start")                                 \
     M(WAIT, HISTOGRAM, WAIT, NONE, events, "queue_wait_seconds",                                   \
-      "from being ready to being given to a worker")                                               \
+      "from being ready to being given to a worker, without what comes back lost or unused")       \
     M(DEPTH, GAUGE, ONE, NONE, second, "queue_depth",                                              \
       "executions that are ready and wait for a worker")                                           \
     M(UNFINISHED, GAUGE, ONE, STATE, second, "queue_executions", "executions that are not over")   \

@@ -194,7 +194,8 @@ static void count_in_queue(metric_cell *cells, const struct event *event)
     if (event->state == EXEC_TIMEOUT)
         cell_add(&cells[CELL_TIMED_OUT], 1);
     if (event->event == EV_LEASE) {
-        cell_observe(&cells[CELL_WAIT], SCALE_WAIT, event->waited_ms);
+        if (event->waited_ms >= 0)
+            cell_observe(&cells[CELL_WAIT], SCALE_WAIT, event->waited_ms);
         if (event->lag_ms >= 0)
             cell_observe(&cells[CELL_LAG], SCALE_WAIT, event->lag_ms);
     }

@@ -169,6 +169,15 @@ TEST(what_is_queued_again_was_not_enqueued_again, start, end)
     expect("t_jobs_enqueued_total{queue=\"mail\"} 1");
     expect("t_leases_lost_total{queue=\"mail\"} 1");
     expect("t_leases_returned_total{queue=\"mail\"} 1");
+    event = (struct event){.queue = event.queue,
+                           .exec_id = 1,
+                           .event = EV_LEASE,
+                           .waited_ms = -1,
+                           .lag_ms = -1,
+                           .took_ms = -1};
+    happens(&event);
+    expect("t_jobs_started_total{queue=\"mail\"} 1");
+    expect("t_queue_wait_seconds_count{queue=\"mail\"} 0");
 }
 
 TEST(the_loss_that_quarantines_is_a_lost_lease_too, start, end)

@@ -186,15 +186,16 @@ void series_event(struct series *s, const struct event *event)
     if (metric == SERIES_METRICS)
         return;
     struct track *t = track_of(s, event->queue);
+    bool has_lag = metric == SERIES_STARTED && event->waited_ms >= 0;
     s->total->open[metric]++;
-    if (metric == SERIES_STARTED)
-        sketch_add(&s->open_lags, (uint64_t)(event->waited_ms > 0 ? event->waited_ms : 0));
+    if (has_lag)
+        sketch_add(&s->open_lags, (uint64_t)event->waited_ms);
     if (t == NULL) {
         count_other(s, event->queue);
         return;
     }
     t->open[metric]++;
-    if (metric == SERIES_STARTED)
+    if (has_lag)
         count_lag(s, t, event->waited_ms);
 }
 
