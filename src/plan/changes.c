@@ -51,7 +51,7 @@ static enum rc check_recurs(const struct world_job *job, const struct json *doc,
     const struct json *schedule = json_get(doc, STR("schedule"));
     bool recurs =
         json_get(schedule, STR("every")) != NULL || json_get(schedule, STR("cron")) != NULL;
-    if (recurs == spec_recurs(&job->spec))
+    if (recurs == (job->rules.schedule != NULL))
         return RC_OK;
     return err_set(err, RC_CORRUPT,
                    "a job that runs once cannot be made to recur, nor the other way round");
@@ -72,13 +72,13 @@ static bool differs_in(struct str old, struct str next, const char *key)
     return !str_eq(spec_scan(old, str_c(key)), spec_scan(next, str_c(key)));
 }
 
-static void compare(struct change *change, struct arena *arena)
+/* Both are printed by this version: an older one may have known less to say. */
+static void compare(struct change *change, const struct spec *old, struct arena *arena)
 {
-    const struct world_job *job = change->job;
-    struct str old = spec_text(&job->spec, arena);
+    struct str before = spec_text(old, arena);
     struct str next = change->item.spec;
-    change->differs = !str_eq(old, next);
-    change->replan = differs_in(old, next, "schedule") || differs_in(old, next, "dst");
+    change->differs = !str_eq(before, next);
+    change->replan = differs_in(before, next, "schedule") || differs_in(before, next, "dst");
 }
 
 /* ---- all of them */
@@ -97,6 +97,7 @@ static enum rc read_job(struct changes *changes, const struct world *world,
 {
     struct field_errors errors = {0};
     struct rules rules;
+    struct spec old;
     struct json doc;
     struct world_job *there = world_job_named(world, job->name);
     bool is_new = there == NULL || job_is_over(there->rec.state);
@@ -108,8 +109,9 @@ static enum rc read_job(struct changes *changes, const struct world *world,
     if (spec_parse(&doc, &changes->arena, &change->spec, &errors) != RC_OK)
         return refuse(&errors, &changes->arena, err);
     if (!is_new) {
-        change->spec.tags = there->spec.tags;
-        change->spec.tag_count = there->spec.tag_count;
+        TRY(spec_read(there->rec.spec, &changes->arena, &old, err));
+        change->spec.tags = old.tags;
+        change->spec.tag_count = old.tag_count;
         TRY(check_upstreams(world, change, err));
     }
     TRY(rules_make(world->zones, &change->spec, &changes->arena, &rules, err));
@@ -118,7 +120,7 @@ static enum rc read_job(struct changes *changes, const struct world *world,
     if (!is_new) {
         change->item.job_id = there->rec.id;
         change->item.depends_count = 0;
-        compare(change, &changes->arena);
+        compare(change, &old, &changes->arena);
     }
     changes->added += is_new;
     changes->edited += !is_new && change->differs;

@@ -1,4 +1,6 @@
 #include "plan/command.h"
+#include "base/id.h"
+#include "base/log.h"
 #include "base/when.h"
 #include "loop/clock.h"
 #include "plan/count.h"
@@ -264,15 +266,15 @@ static void tell(struct planning *p, const struct plan_args *args, struct cli *c
         .rows_max = (uint64_t)args->rows,
         .assume_ms = assume_ms,
     };
+    report.failed = fail_reason(&report, fail_on, &cli->arena);
     if (cli->format == CLI_JSON)
         report_print_json(&report);
     else
         report_print(&report);
-    struct str why = fail_reason(&report, fail_on, &cli->arena);
-    if (why.len == 0)
+    if (report.failed.len == 0)
         return;
     cli_flush();
-    fprintf(stderr, "--fail-on: %.*s\n", STR_ARG(why));
+    fprintf(stderr, "--fail-on: %.*s\n", STR_ARG(report.failed));
     cli->exit_code = CLI_FAILED;
 }
 
@@ -302,6 +304,7 @@ static enum rc run(struct cli *cli, const void *arg, struct err *err)
     int64_t assume_ms;
     unsigned fail_on;
     TRY(check_args(cli, args, &assume_ms, &fail_on, err));
+    log_set_level((enum log_level)(LOG_ERROR + 1)); /* what the engine leaves out is told below */
     world_open(&p.world);
     TRY(world_read(&p.world, cli, &wish, err));
     TRY(read_window(args, &p.world, &window, err));

@@ -71,8 +71,7 @@ static void find_all(struct finding *f, const struct world *world, struct change
     for (size_t i = 0; i < world->jobs.len; i++) {
         const struct world_job *job = world->jobs.items[i];
         if (job->rec.state == JOB_ACTIVE && map_get(&changed, job->rec.id) == NULL)
-            look_at_job(f, world_job_title(job, f->arena), &job->rules, job->spec.zone,
-                        world->now_ms);
+            look_at_job(f, world_job_title(job, f->arena), &job->rules, job->zone, world->now_ms);
     }
 }
 

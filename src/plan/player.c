@@ -280,6 +280,7 @@ enum rc player_run(const struct world *world, const struct player_wish *wish, st
     ret_end->at_ms = ret_end->why == STOP_END ? score->window.until_ms : p.now.wall_ms;
     ret_end->slots = hands_view(p.hands).slots;
     ret_end->turns = p.turns;
+    ret_end->left_out = p.turn.quarantined;
     score_now(score, ret_end->at_ms);
     score_end(score);
     return RC_OK;

@@ -26,6 +26,7 @@ struct player_end {
     int64_t at_ms; /* what lies behind it was not looked at */
     uint64_t slots;
     uint64_t turns;
+    size_t left_out; /* executions that make no sense to the engine */
 };
 
 /* Counts in an open score what happens until its window ends. */

@@ -121,6 +121,42 @@ TEST(few_slots_make_runs_wait_and_late, open_world, close_world)
     assert_int_equal(score.steps[0].peak, 1);
 }
 
+#define HOURLY "\"queue\":\"default\",\"schedule\":{\"cron\":\"0 * * * *\"}"
+
+TEST(limits_rates_and_teams_hold_runs_back, open_world, close_world)
+{
+    *VEC_PUSH(&world.arena, &world.teams) =
+        (struct team_rec){.name = STR("t"), .concurrency = 2, .changed_ms = NOW_MS};
+    for (int i = 0; i < 3; i++) {
+        add_job((const char *[]){"k1", "k2", "k3"}[i],
+                HOURLY ",\"concurrency\":{\"key\":\"k\",\"limit\":1}", 10000);
+        add_job((const char *[]){"r1", "r2", "r3"}[i],
+                HOURLY ",\"rate\":{\"key\":\"r\",\"limit\":1,\"per\":\"7m\"}", 1000);
+        add_job((const char *[]){"t1", "t2", "t3"}[i], HOURLY ",\"team\":\"t\"", 30000);
+    }
+    play(2 * HOUR_MS);
+    assert_int_equal(counts_of("k3")->wait_max_ms, 20000);
+    assert_int_equal(counts_of("r3")->wait_max_ms, 14 * MINUTE_MS);
+    assert_int_equal(counts_of("t2")->wait_max_ms, 0);
+    assert_int_equal(counts_of("t3")->wait_max_ms, 30000);
+    assert_int_equal(score.all.starts, 9);
+}
+
+TEST(what_must_start_in_time_is_late_or_expires, open_world, close_world)
+{
+    wish.slots = 1;
+    add_job("first", HOURLY, 10 * MINUTE_MS);
+    add_job("late", HOURLY ",\"start_within\":\"5m\"", 1000);
+    add_job("patient", HOURLY ",\"start_within\":\"30m\"", 1000);
+    add_job("gone", HOURLY ",\"expires_in\":\"5m\"", 1000);
+    play(2 * HOUR_MS);
+    assert_int_equal(counts_of("late")->late, 1);
+    assert_int_equal(counts_of("patient")->late, 0);
+    assert_int_equal(counts_of("gone")->expired, 1);
+    assert_int_equal(counts_of("gone")->late, 1);
+    assert_int_equal(counts_of("gone")->starts, 0);
+}
+
 TEST(without_workers_nothing_starts, open_world, close_world)
 {
     wish.slots = 0;
@@ -146,7 +182,20 @@ TEST(workers_take_what_they_serve, open_world, close_world)
     assert_int_equal(counts_of("not")->starts, 0);
 }
 
-TEST(a_timeout_cuts_a_run_and_a_strict_sla_stops_it, open_world, close_world)
+TEST(a_strict_sla_stops_a_run_and_each_that_follows, open_world, close_world)
+{
+    add_job("strict",
+            "\"queue\":\"default\",\"schedule\":{\"cron\":\"0 * * * *\"},"
+            "\"retry\":{\"max_retries\":1,\"policy\":\"fixed\",\"delay\":\"1s\",\"jitter\":0},"
+            "\"sla\":{\"max\":\"10s\",\"policy\":\"strict\"}",
+            20000);
+    play(2 * HOUR_MS);
+    assert_int_equal(counts_of("strict")->starts, 1);
+    assert_int_equal(counts_of("strict")->sla_max, 1);
+    assert_int_equal(counts_of("strict")->busy_ms, 21000); /* twice ten seconds, and the delay */
+}
+
+TEST(a_timeout_cuts_a_run_and_an_sla_is_at_risk, open_world, close_world)
 {
     add_job("cut",
             "\"queue\":\"default\",\"timeout\":\"10s\",\"schedule\":{\"cron\":\"0 * * * *\"}",

@@ -7,6 +7,7 @@
 #include "base/when.h"
 #include "cli/api.h"
 #include "job/job_fields.h"
+#include "job/poll.h"
 #include "wire/spec/spec_json.h"
 
 #include <inttypes.h>
@@ -77,7 +78,9 @@ static struct str lines_of(struct world *world, const struct json *object, const
     CLEANUP(buf_free) struct buf lines = BUF(LIST_BYTES_MAX);
     const struct json *names = json_get(object, str_c(key));
     for (size_t i = 0; names != NULL && names->kind == JSON_ARRAY && i < names->count; i++) {
-        if (i > 0)
+        if (names->items[i].kind != JSON_STRING)
+            continue;
+        if (lines.len > 0)
             buf_add_char(&lines, '\n');
         buf_add(&lines, names->items[i].string);
     }
@@ -182,8 +185,11 @@ static enum rc take_run(struct world *world, const struct json *item, struct err
         return RC_OK;
     if (x.state == EXEC_RETRYING)
         x.due_ms = when_of(item, "next_attempt_at");
-    if (exec_is_leased(x.state))
+    if (exec_is_leased(x.state)) {
         x.sla_since_ms = x.started_ms;
+        x.attempts = x.attempts > 0 ? x.attempts : 1;
+        x.token = x.token > 0 ? x.token : 1;
+    }
     if (!exec_is_waiting(x.state) && x.state != EXEC_BLOCKED)
         x.ready_ms = ready_of(&x);
     if (!exec_is_waiting(x.state))
@@ -420,8 +426,9 @@ static void take_worker(struct world *world, const struct json *item)
         .queues = lines_of(world, item, "queues"),
         .handlers = lines_of(world, item, "handlers"),
         .runs_commands = bool_of(item, "commands"),
-        .slots = (uint64_t)int_of(item, "slots"),
     };
+    int64_t slots = int_of(item, "slots");
+    crew.slots = slots < 0 ? 0 : slots < POLL_SLOTS_MAX ? (uint64_t)slots : POLL_SLOTS_MAX;
     for (size_t i = 0; i < world->crews.len; i++) {
         struct world_crew *other = &world->crews.items[i];
         if (str_eq(other->queues, crew.queues) && str_eq(other->handlers, crew.handlers) &&

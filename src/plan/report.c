@@ -6,6 +6,7 @@
 #include "cli/view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { OUT_BYTES_MAX = 64 << 20, NOTES_PRINTED = 10, LINE_CELLS = 79 };
 
@@ -160,6 +161,27 @@ static void remark(const struct report *r, struct buf *out, uint64_t count, cons
         add_wrapped(out, arena_printf(&r->cli->arena, "- %" PRIu64 " %s", count, what), "  ");
 }
 
+/* The same with the name of the job that has most of it. */
+static void remark_most(const struct report *r, struct buf *out, size_t member, const char *what)
+{
+    const struct score *s = &plan_of(r)->score;
+    const struct score_row *most = NULL;
+    uint64_t count = 0;
+    uint64_t largest = 0;
+    for (size_t i = 0; i < s->rows.len; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&s->rows.items[i]->counts + member, sizeof value);
+        most = value > largest ? s->rows.items[i] : most;
+        largest = value > largest ? value : largest;
+        count += value;
+    }
+    if (most == NULL)
+        return;
+    struct str name = view_one_line(most->name, &r->cli->arena);
+    remark(r, out, count,
+           arena_printf(&r->cli->arena, "%s (most of '%.*s')", what, STR_ARG(name)).ptr);
+}
+
 static void remark_durations(const struct report *r, struct buf *out)
 {
     char text[WHEN_TEXT_MAX];
@@ -181,12 +203,15 @@ static void print_remarks(const struct report *r, struct buf *out)
         if (plan->end.slots == 0)
             buf_add(out,
                     STR("- no worker takes work, so nothing new starts; --slots N assumes some\n"));
-        remark(r, out, c->never, "ready by then, and not started");
-        remark(r, out, c->sla_expected,
-               "at risk of their SLA: over later than `expected` after they were due");
-        remark(r, out, c->sla_max, "over later than the `max` of their SLA after they were due");
-        remark(r, out, c->cut, "usually take longer than their timeout, which ends them");
+        remark_most(r, out, offsetof(struct counts, never), "ready by then, and not started");
+        remark_most(r, out, offsetof(struct counts, sla_expected),
+                    "at risk of their SLA: over later than `expected` after they were due");
+        remark_most(r, out, offsetof(struct counts, sla_max),
+                    "over later than the `max` of their SLA after they were due");
+        remark_most(r, out, offsetof(struct counts, cut),
+                    "usually take longer than their timeout, which ends them");
         remark(r, out, c->held, "held by a calendar, and due when that ends");
+        remark(r, out, plan->end.left_out, "executions left out: they make no sense");
         remark(r, out, world->workers_out, "workers left out: they are away, draining or cordoned");
     }
     remark(r, out, world->jobs_paused, "jobs paused: nothing of them starts");

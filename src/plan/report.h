@@ -23,6 +23,7 @@ struct report {
     enum report_by by;
     uint64_t rows_max; /* of the table; 0: all */
     int64_t assume_ms;
+    struct str failed; /* why, by --fail-on; empty: it does not fail */
 };
 
 void report_print(const struct report *r);

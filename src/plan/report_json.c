@@ -192,6 +192,7 @@ void report_print_json(const struct report *r)
         json_put_int(&w, "jobs_new", (int64_t)r->changes->added);
         put_worse(&w, r);
     }
+    json_put_text(&w, "failed_on", r->failed);
     json_close(&w);
     cli_print_line(buf_str(&out));
 }

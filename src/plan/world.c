@@ -30,16 +30,47 @@ struct world_job *world_job_named(const struct world *world, struct str name)
     return strmap_get(&world->jobs_by_name, name);
 }
 
+/* A definition leaves much more behind when it is read than what decides. */
+static void keep_rules(struct world *world, const struct spec *spec, struct rules rules,
+                       struct world_job *job)
+{
+    struct arena *arena = &world->arena;
+    struct str *texts[] = {&rules.queue,          &rules.handler,    &rules.team,
+                           &rules.rate.key,       &rules.unique.key, &rules.breaker.name,
+                           &rules.concurrency.key};
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        *texts[i] = texts[i]->len > 0 ? arena_str(arena, *texts[i]) : STR("");
+    struct calendar_wish *calendars = NULL;
+    if (rules.calendar_count > 0)
+        calendars = ARENA_ARRAY(arena, struct calendar_wish, rules.calendar_count);
+    for (size_t i = 0; i < rules.calendar_count; i++) {
+        calendars[i] = rules.calendars[i];
+        calendars[i].name = arena_str(arena, calendars[i].name);
+    }
+    rules.calendars = calendars;
+    if (rules.schedule != NULL) {
+        struct schedule *schedule = ARENA_NEW(arena, struct schedule);
+        *schedule = *rules.schedule;
+        rules.schedule = schedule;
+    }
+    job->rules = rules;
+    job->zone = arena_str(arena, spec->zone);
+}
+
 void world_add_job(struct world *world, const struct job_rec *rec, int64_t p50_ms)
 {
     struct world_job *job = ARENA_NEW(&world->arena, struct world_job);
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct spec spec;
+    struct rules rules;
     struct err err;
     *job = (struct world_job){.rec = *rec, .p50_ms = p50_ms};
-    if (spec_read(rec->spec, &world->arena, &job->spec, &err) != RC_OK ||
-        rules_make(world->zones, &job->spec, &world->arena, &job->rules, &err) != RC_OK) {
+    if (spec_read(rec->spec, &scratch, &spec, &err) != RC_OK ||
+        rules_make(world->zones, &spec, &scratch, &rules, &err) != RC_OK) {
         world->jobs_unread++;
         return;
     }
+    keep_rules(world, &spec, rules, job);
     map_put(&world->jobs_by_id, rec->id, job);
     if (rec->name.len > 0)
         strmap_put(&world->jobs_by_name, rec->name, job);

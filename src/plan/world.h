@@ -13,16 +13,17 @@
 
 struct zones;
 
+/* Together they stay below PLAN_BYTES_MAX, with room for what will wait. */
 enum {
-    WORLD_JOBS_MAX = 200000, /* some 1 KB each */
-    WORLD_RUNS_MAX = 500000, /* unfinished executions, some 300 bytes each */
+    WORLD_JOBS_MAX = 50000,  /* 3.6 KB each, with what the engine has of them */
+    WORLD_RUNS_MAX = 200000, /* unfinished executions, some 300 bytes each */
 };
 
 struct world_job {
     struct job_rec rec; /* spec: canonical, without the payload */
-    struct spec spec;
     struct rules rules;
-    int64_t p50_ms; /* of its runs; -1: none has completed lately */
+    struct str zone; /* of its schedule by cron, by name */
+    int64_t p50_ms;  /* of its runs; -1: none has completed lately */
     bool is_upstream;
 };
 

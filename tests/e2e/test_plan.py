@@ -146,6 +146,8 @@ def test_a_changed_file_is_compared_and_may_fail():
         assert run(*args, "-f", kept, "--fail-on", "overlap,late,skipped").returncode == 0
         done = run(*args, "-f", changed, "--fail-on", "overlap,late,skipped")
         assert done.returncode == 1 and "'grows'" in done.stderr and "overlaps-anyway" not in done.stderr, done
+        assert "more start late" not in done.stderr and "more meet a run" in done.stderr, done.stderr
+        assert json.loads(run(*args, "-o", "json", "--fail-on", "overlap").stdout)["failed_on"].startswith("40 meet")
         assert "1 job changed, 1 new" in done.stdout and "1>60" in done.stdout and "worse" in done.stdout, done.stdout
         assert all(len(line) < 80 for line in done.stdout.splitlines()), done.stdout
         told = plan(*args, "-f", changed)
