@@ -189,6 +189,40 @@ def test_a_forecast_counts_what_schedules_and_calendars_say():
         assert sum(s["fires"] for s in forecast(asked, next(names))["steps"]) == 0
 
 
+def test_a_timeline_has_what_ran_what_runs_and_what_will():
+    for queue, (server, asked) in zip(names, servers()):
+        def timeline(more=""):
+            return expect(200, asked, "GET", f"/timeline?queue={queue}{more}")
+
+        new_job(server, {"every": "50m"}, queue=queue)
+        for command in ("true", "false", "sleep 60"):
+            job = expect(201, server, "POST", "/jobs", {"command": command, "queue": queue,
+                                                        "retry": {"max_retries": 0}})["job_id"]
+        wait_for(lambda: sorted(bar["status"] for lane in timeline()["lanes"] for bar in lane["bars"]) == [
+            "completed", "failed", "running"], "all of them to have begun")
+        whole = timeline()
+        lane, = whole["lanes"]
+        assert (lane["queue"], lane["executions"], lane["failed"], lane["rest"]) == (queue, 3, 1, []), whole
+        assert (whole["shown"], whole["left_out"], whole["truncated"], whole["lane_count"]) == (3, 0, False, 1), whole
+        running, = (bar for bar in lane["bars"] if bar["status"] == "running")
+        assert running["job_id"] == job and running["finished_at"] is None, running
+        assert running["due_at"] <= running["started_at"], running
+        ahead, = whole["ahead"]["runs"]
+        assert ahead["queue"] == queue and ahead["at"] > whole["now"] and ahead["p50_ms"] is None, ahead
+        few = timeline("&limit=1&by=worker")
+        assert few["shown"] == 1 and few["executions"] == 3, few
+        assert sum(cell["executions"] for lane in few["lanes"] for cell in lane["rest"]) == 2, few
+        its = timeline(f"&by=worker&worker={running['worker_id']}")
+        assert [lane["worker_id"] for lane in its["lanes"]] == [running["worker_id"]] and its["ahead"] is None, its
+        past = timeline("&from=2026-01-01T00:00:00Z&until=2026-01-01T01:00:00Z")
+        assert (past["executions"], past["lanes"], past["ahead"]) == (0, [], None), past
+        expect(200, server, "DELETE", f"/jobs/{job}")
+    for query, words in (("from=x", "from"), ("limit=0", "2000"), ("by=team", "queue and worker"),
+                         ("until=2020-01-01", "before"), ("until=2099-01-01", "31 days"), ("worker=x", "wrk_"),
+                         ("cursor=x", "cursor")):
+        assert words in json.dumps(expect(400, places.sqlite, "GET", "/timeline?" + query)), query
+
+
 def test_a_forecast_that_makes_no_sense_or_costs_too_much_is_bounded():
     server = places.sqlite
     for query, words in (("from=x", "from"), ("from=2020-01-01", "is over"), ("step=1s", "1m"),

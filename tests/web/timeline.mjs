@@ -33,7 +33,7 @@ await run({
         await page.getByText(/It differs in: definition,.*exit code/).waitFor()
         await page.getByRole('row', { name: 'Definition differs version 2 version 1' }).waitFor()
         await page.getByText('from version 1 to 2').waitFor()
-        same(await page.locator('.compare-line.is-before').innerText(), '3\n−\nonly the good one:\n120 rows',
+        same(await page.locator('.compare-line.is-before').innerText(), '3\n−\nonly the other one:\n120 rows',
             'its line')
         check(/0 rows/.test(await page.locator('.compare-line.is-after').innerText()), 'the other line')
         same(await violations(page), [], 'the comparison')

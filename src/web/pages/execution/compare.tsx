@@ -1,8 +1,9 @@
 // An execution beside the last good run of its job before it: what was another definition, worker, payload, duration
 // or output.
 import './compare.css'
-import type { Execution, ExecutionSummary, JobVersion } from 'openapi'
+import type { Execution, ExecutionSummary, JobVersion, WorkerList } from 'openapi'
 import { Loaded, useResource } from '../../api/resource'
+import { may } from '../../api/session'
 import { duration } from '../../base/format'
 import { part, printQuery } from '../../base/query'
 import { query } from '../../base/router'
@@ -11,21 +12,22 @@ import { Empty } from '../../parts/show/empty'
 import { OldData } from '../../parts/show/problem'
 import { differences } from '../job/differences'
 import { Differences } from '../job/versions'
-import { factsOf, versionOf } from './comparefacts'
+import { factsOf, Known, versionOf } from './comparefacts'
 import { CompareOutput } from './compareoutput'
 
 type Found = { executions: ExecutionSummary[], next_cursor: string | null }
 
-function FactsTable({ one, good, versions }: { one: Execution, good: Execution, versions: readonly JobVersion[] }) {
+function FactsTable({ one, good, known }: { one: Execution, good: Execution, known: Known }) {
     return (
         <div class="compare-facts" tabIndex={0} role="region" aria-label="Facts of both"><table>
             <thead><tr>
                 <th scope="col"><span class="hidden-text">Fact</span></th>
                 <th scope="col">This one</th>
                 <th scope="col"><a href={`/executions/${good.execution_id}/compare${
-                    printQuery({ with: one.execution_id })}`}>The good one</a></th>
+                    printQuery({ with: one.execution_id })}`}>{good.status === 'completed' ? 'The good one'
+                    : 'The other one'}</a></th>
             </tr></thead>
-            <tbody>{factsOf(one, good, versions).map(fact => <tr key={fact.name} class={fact.differs ? 'is-other' : ''}>
+            <tbody>{factsOf(one, good, known).map(fact => <tr key={fact.name} class={fact.differs ? 'is-other' : ''}>
                 <th scope="row">{fact.name}{fact.differs && <span class="hidden-text"> differs</span>}</th>
                 <td>{fact.of(one)}{fact.note && <span class="soft"> {fact.note}</span>}</td>
                 <td>{fact.of(good)}</td>
@@ -34,7 +36,7 @@ function FactsTable({ one, good, versions }: { one: Execution, good: Execution, 
     )
 }
 
-function Changed({ one, good, versions }: { one: Execution, good: Execution, versions: readonly JobVersion[] }) {
+function Changed({ one, good, known: { versions } }: { one: Execution, good: Execution, known: Known }) {
     const [mine, its] = [versionOf(one, versions), versionOf(good, versions)]
     if (!mine || !its || mine.version === its.version)
         return null
@@ -47,26 +49,28 @@ function Changed({ one, good, versions }: { one: Execution, good: Execution, ver
     )
 }
 
-function sentence(one: Execution, good: Execution, versions: readonly JobVersion[]): string {
-    const others = factsOf(one, good, versions).filter(fact => fact.differs && fact.name !== 'State')
+function sentence(one: Execution, good: Execution, known: Known): string {
+    const others = factsOf(one, good, known).filter(fact => fact.differs && fact.name !== 'State')
     const away = (parse(one.started_at) ?? 0) - (parse(good.started_at) ?? 0)
-    return `The good run began ${duration(Math.abs(away))} ${away >= 0 ? 'before' : 'after'} it. ${others.length === 0
-        ? 'Definition, payload, worker and duration are the same.'
-        : `It differs in: ${others.map(fact => fact.name.toLowerCase()).join(', ')}.`}`
+    const which = good.status === 'completed' ? 'good' : 'other'
+    return `The ${which} run began ${duration(Math.abs(away))} ${away >= 0 ? 'before' : 'after'} it. ` +
+        (others.length === 0 ? 'Definition, payload, worker and duration are the same.'
+            : `It differs in: ${others.map(fact => fact.name.toLowerCase()).join(', ')}.`)
 }
 
 function Beside({ one, id }: { one: Execution, id: string }) {
     const good = useResource<Execution>(`/executions/${part(id)}`)
     const versions = useResource<{ versions: JobVersion[] }>(`/jobs/${part(one.job_id)}/versions`)
-    const list = versions.data?.versions ?? []
+    const workers = useResource<WorkerList>(may('GET', '/workers') ? '/workers' : null)
+    const known = { versions: versions.data?.versions ?? [], workers: workers.data?.workers ?? [] }
     return (
         <div class="stack">
             <OldData problem={good.problem} at={good.at} retry={() => void good.reload()} />
             <OldData problem={versions.problem} at={versions.at} retry={() => void versions.reload()} />
             {good.data && versions.data && <>
-                <p>{sentence(one, good.data, list)}</p>
-                <FactsTable one={one} good={good.data} versions={list} />
-                <Changed one={one} good={good.data} versions={list} />
+                <p>{sentence(one, good.data, known)}</p>
+                <FactsTable one={one} good={good.data} known={known} />
+                <Changed one={one} good={good.data} known={known} />
             </>}
             {good.data && <CompareOutput one={one} good={good.data} />}
         </div>

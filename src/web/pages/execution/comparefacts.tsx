@@ -1,6 +1,6 @@
 // What is told of two executions side by side.
 import type { ComponentChildren } from 'preact'
-import type { Attempt, Execution, JobVersion } from 'openapi'
+import type { Attempt, Execution, JobVersion, Worker } from 'openapi'
 import { parse } from '../../base/when'
 import { Id } from '../../parts/show/id'
 import { Status } from '../../parts/show/status'
@@ -40,11 +40,15 @@ const exit = (one: Execution) => {
 
 interface Fact { name: string, of: (one: Execution) => ComponentChildren, differs: boolean, note?: string | null }
 
+/** What else is known of them. */
+export interface Known { versions: readonly JobVersion[], workers: readonly Worker[] }
+
 /** What is told of both, and whether it differs. */
-export function factsOf(one: Execution, good: Execution, versions: readonly JobVersion[]): Fact[] {
+export function factsOf(one: Execution, good: Execution, { versions, workers }: Known): Fact[] {
     const [mine, its] = [versionOf(one, versions), versionOf(good, versions)]
     const delays = [delayOf(one), delayOf(good)]
     const worker = (run: Execution) => newest(run)?.worker_id ?? run.worker_id
+    const nameOf = (run: Execution) => workers.find(known => known.worker_id === worker(run))?.name ?? null
     const said = (ms: number | null) => ms === null ? '–' : <Duration ms={ms} />
     return [
         { name: 'State', of: run => <Status state={run.status} />, differs: one.status !== good.status },
@@ -56,8 +60,9 @@ export function factsOf(one: Execution, good: Execution, versions: readonly JobV
         { name: 'Payload', differs: !same(payloadOf(one, mine), payloadOf(good, its)),
             of: run => payloadOf(run, versionOf(run, versions)) === null ? 'none'
                 : run.payload !== null ? 'its own' : 'that of the job' },
-        { name: 'Worker', differs: worker(one) !== worker(good),
-            of: run => worker(run) ? <Id id={worker(run)!} href={`/workers/${worker(run)}`} /> : '–' },
+        { name: 'Worker', differs: (nameOf(one) ?? worker(one)) !== (nameOf(good) ?? worker(good)),
+            of: run => nameOf(run) ? <a href={`/workers/${worker(run)}`}>{nameOf(run)}</a>
+                : worker(run) ? <Id id={worker(run)!} href={`/workers/${worker(run)}`} /> : '–' },
         { name: 'Queue', differs: one.queue !== good.queue, of: run => <code>{run.queue}</code> },
         { name: 'Began', differs: false, of: run => <Time at={run.started_at} exactly /> },
         { name: 'Delay of the start', of: run => said(delayOf(run)),

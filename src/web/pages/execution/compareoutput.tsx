@@ -21,7 +21,7 @@ async function read(one: Execution, good: Execution, signal: AbortSignal): Promi
 }
 
 const marks = { same: ' ', before: '−', after: '+' }
-const words = { same: '', before: 'only the good one: ', after: 'only this one: ' }
+const words = { same: '', before: 'only the other one: ', after: 'only this one: ' }
 
 function Line({ line, one, good }: { line: DiffLine, one: Execution, good: Execution }) {
     const of = line.kind === 'before' ? good : one
@@ -61,7 +61,7 @@ export function CompareOutput({ one, good }: { one: Execution, good: Execution }
                 {hunk.map(line => <Line key={`${line.kind} ${line.n}`} line={line} one={one} good={good} />)}
             </ol>)}
             {diff.hunks.length > 0 && <p class="soft small">
-                − the good run, + this one. Times, durations and ids do not count.
+                − the other run, + this one. Times, durations and ids do not count.
                 {diff.more && ' There are more differences.'}
                 {cut && ` Of each, the first ${LINES_MAX} lines were compared.`}
             </p>}

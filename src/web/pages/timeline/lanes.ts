@@ -48,7 +48,7 @@ export function sentence(data: Timeline): string {
     if (running > 0)
         said.push(`${number(running)} ${running === 1 ? 'runs' : 'run'} now`)
     const ahead = data.ahead?.count ?? 0
-    return said.join(', ') + (data.ahead ? `; ${ahead === 0 ? 'none is'
+    return said.join(', ') + (data.ahead ? `; ${ahead === 0 ? 'nothing is'
         : `${number(ahead)}${data.ahead.truncated ? ' or more' : ''} ${ahead === 1 ? 'is' : 'are'}`} ahead.` : '.')
 }
 

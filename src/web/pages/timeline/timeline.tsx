@@ -20,7 +20,7 @@ import { Moves, Plot } from './plot'
 import { closeUp, isSpan, moved, spanNames, View, viewOf, zoomed } from './view'
 
 const EVERY_MS = 5000
-const BARS = 1000
+const BARS = 600
 const BARS_PHONE = 300
 const filters: Filter[] = [
     { name: 'queue', label: 'Queue', first: true, placeholder: 'All queues, or the name of one' },
@@ -93,6 +93,7 @@ function Legend() {
             <span><i class="timeline-sample is-lead" /> began more than {LATE_MS / 1000} s late</span>
             <span><i class="timeline-sample is-ahead hue-wait" /> ahead, as long as it usually takes</span>
             <span><i class="timeline-sample is-count">7</i> as many others</span>
+            <span>Drag it, or use the arrows, + and −.</span>
         </p>
     )
 }
