@@ -98,13 +98,22 @@ static bool is_idle(const struct worker *w)
     return w->busy == 0 && (w->v.parked == NULL || w->v.offered >= w->slots);
 }
 
+/* Of one that takes nothing more only the slots count that it has filled: the others are of no use
+ * to what waits. */
+static size_t slots_of(const struct engine *e, const struct worker *w)
+{
+    if (worker_is_silent(e, w) || w->v.draining || w->v.cordon != NULL)
+        return w->busy;
+    return partition_has(&e->owned, w->id) ? w->slots : 0;
+}
+
 static void add_worker(const struct engine *e, const struct worker *w, struct gauges *g)
 {
+    g->slots += slots_of(e, w);
     g->slots_busy += w->busy;
     g->polls_parked += w->v.parked != NULL;
     if (!partition_has(&e->owned, w->id))
         return;
-    g->slots += w->slots;
     if (worker_is_silent(e, w))
         g->workers_silent++;
     else if (w->v.draining)

@@ -59,7 +59,7 @@ struct gauges {
     size_t workers_cordoned;
     size_t workers_draining;
     size_t workers_silent;
-    size_t slots;      /* … and what they take at once */
+    size_t slots;      /* … and what they take at once; of those that take no more, slots_busy */
     size_t slots_busy; /* leases of ours, whoever has them */
     size_t polls_parked;
     size_t overdue; /* executions whose time has come a while ago and was not looked at */

@@ -50,6 +50,22 @@ TEST(a_worker_is_busy_while_it_runs_something)
     assert_int_equal(gauges.slots_busy, 1);
 }
 
+TEST(a_worker_that_takes_no_more_has_the_slots_that_it_has_filled)
+{
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4);
+    SUBMIT(&w);
+    fake_start(&w, &f);
+    assert_int_equal(take(&w, w.now_ms).slots, 4);
+    struct asked *asked = ask_about(&w, CMD_CORDON, f.id);
+    asked->cmd.target.reason = STR("repair");
+    world_turn(&w);
+    struct gauges gauges = take(&w, w.now_ms);
+    assert_int_equal(gauges.workers_cordoned, 1);
+    assert_int_equal(gauges.slots, 1);
+    assert_int_equal(gauges.slots_busy, 1);
+}
+
 TEST(only_executions_whose_time_has_come_are_overdue)
 {
     enum { JOBS = 40 };

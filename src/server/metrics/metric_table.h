@@ -210,7 +210,8 @@ enum worker_state {
     M(ALERTS_PENDING, GAUGE, ONE, NONE, scrape, "alerts_pending",                                  \
       "alerts that no webhook has taken yet; a hundred at most; no webhook, no line")              \
     M(WORKERS, GAUGE, ONE, WORKER, second, "workers", "workers, by the owner of their id alone")   \
-    M(SLOTS, GAUGE, ONE, NONE, second, "worker_slots", "how many runs these take at once")         \
+    M(SLOTS, GAUGE, ONE, NONE, second, "worker_slots",                                             \
+      "how many runs these take at once; if they take no more: those that they have")              \
     M(SLOTS_BUSY, GAUGE, ONE, NONE, second, "worker_slots_busy", "runs that these have")           \
     M(UTILIZATION, GAUGE, PERMILLE, NONE, second, "worker_utilization",                            \
       "worker_slots_busy / worker_slots of this server; over several, divide the sums")            \
