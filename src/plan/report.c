@@ -115,8 +115,8 @@ static void print_played(const struct report *r, const struct plan *plan, struct
     const struct counts *c = &plan->score.all;
     struct arena *arena = &r->cli->arena;
     add_wrapped(out,
-                arena_printf(arena, "%" PRIu64 " start, %" PRIu64 " of them wait%.*s.", c->starts,
-                             c->waits, STR_ARG(longest(c, arena))),
+                arena_printf(arena, "%" PRIu64 " start, %" PRIu64 " wait%.*s.", c->starts, c->waits,
+                             STR_ARG(longest(c, arena))),
                 "");
     add_wrapped(out,
                 arena_printf(arena,

@@ -23,9 +23,9 @@ enum skip_reason {
 struct counts {
     uint64_t firings;
     uint64_t starts;
-    uint64_t waits;      /* starts that waited, for a slot or a limit or another job */
-    int64_t wait_ms;     /* of all of them */
-    int64_t wait_max_ms; /* … the longest, in which what never started counts until the end */
+    uint64_t waits;      /* runs that waited for a slot, a limit or another job, started or not */
+    int64_t wait_ms;     /* of all of them; what never started has waited until the end */
+    int64_t wait_max_ms; /* … the longest */
     int64_t wait_max_at_ms;
     uint64_t late;     /* started too late, expired, or not at all by the end */
     uint64_t overlaps; /* met a run of their own job that was not over: skipped, … */
