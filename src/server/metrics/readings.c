@@ -1,5 +1,6 @@
 #include "server/metrics/readings.h"
 #include "loop/clock.h"
+#include "loop/disk.h"
 #include "server/cluster/membership.h"
 #include "wire/http/http_quota.h"
 
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { STAT_BYTES = 1024 };
@@ -177,17 +177,17 @@ static void read_disk(const struct server *s, int64_t *server)
         [FILE_OUTPUT] = "logs.db",
         [FILE_OUTPUT_WAL] = "logs.db-wal",
     };
-    struct statvfs disk;
+    struct disk_room room;
+    struct err err;
     const char *dir = s->options->store_dir;
+    enum rc rc = disk_look(s->options->data_dir, &room, &err);
+    server[CELL_DISK_FREE] = rc == RC_OK ? (int64_t)room.free_bytes : METRIC_NO_VALUE;
+    server[CELL_DISK_SIZE] = rc == RC_OK ? (int64_t)room.all_bytes : METRIC_NO_VALUE;
     for (size_t i = 0; i < FILE_KINDS; i++) {
         server[CELL_FILES + i] = METRIC_NO_VALUE;
-        if (dir != NULL)
+        if (dir != NULL && rc != RC_TIMEOUT) /* what hangs is not asked for more */
             read_size(dir, names[i], &server[CELL_FILES + i]);
     }
-    if (statvfs(s->options->data_dir, &disk) != 0)
-        return;
-    server[CELL_DISK_FREE] = (int64_t)(disk.f_bavail * disk.f_frsize);
-    server[CELL_DISK_SIZE] = (int64_t)(disk.f_blocks * disk.f_frsize);
 }
 
 /* ---- the server's own */

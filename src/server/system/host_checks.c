@@ -2,6 +2,7 @@
  * disks. */
 #include "base/date.h"
 #include "loop/clock.h"
+#include "loop/disk.h"
 #include "loop/file.h"
 #include "loop/machine.h"
 #include "loop/zones.h"
@@ -13,7 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -150,38 +150,40 @@ static void check_processes(struct checks *c, const struct server *s)
 
 /* ---- disks */
 
-static void judge_disk(struct check *check, const struct statvfs *fs, uint64_t free)
+static void judge_disk(struct check *check, const struct disk_room *room)
 {
-    uint64_t all = (uint64_t)fs->f_blocks * fs->f_frsize;
-    if (free < DISK_WARNING_BYTES || free < all / 100 * DISK_WARNING_PERCENT)
+    if (room->free_bytes < DISK_WARNING_BYTES ||
+        room->free_bytes < room->all_bytes / 100 * DISK_WARNING_PERCENT)
         check_find(check, CHECK_WARNING,
                    "make room: when the disk is full the server takes nothing new; shorter "
                    "history_keep_ms and logs_keep_ms keep less");
-    if (fs->f_files > 0 && fs->f_favail < INODES_WARNING)
+    if (room->files_all > 0 && room->files_free < INODES_WARNING)
         check_find(check, CHECK_WARNING, "few files can still be made there (inodes): delete some");
-    if (free < DISK_FAILED_BYTES)
+    if (room->free_bytes < DISK_FAILED_BYTES)
         check_find(
             check, CHECK_FAILED,
             "make room now: the next commits will fail, and the server takes nothing new then");
 }
 
-static void check_disk(struct checks *c, const char *name, const char *dir)
+/* False: it hangs, and so would whoever opens something there. */
+static bool check_disk(struct checks *c, const char *name, const char *dir)
 {
-    struct statvfs fs;
-    if (statvfs(dir, &fs) != 0) {
-        struct check *check =
-            checks_add(c, name, arena_printf(c->arena, "%s: %s", dir, strerror(errno)));
+    struct disk_room room;
+    struct err err;
+    enum rc rc = disk_look(dir, &room, &err);
+    if (rc != RC_OK) {
+        struct check *check = checks_add(c, name, arena_str(c->arena, str_c(err.text)));
         check_find(check, CHECK_FAILED,
-                   "the directory was moved or deleted, or its disk is gone: bring it back");
-        return;
+                   rc == RC_TIMEOUT
+                       ? "its disk, or the server that has it, hangs: bring it back"
+                       : "the directory was moved or deleted, or its disk is gone: bring it back");
+        return rc != RC_TIMEOUT;
     }
-    uint64_t free = (uint64_t)fs.f_bavail * fs.f_frsize;
-    uint64_t all = (uint64_t)fs.f_blocks * fs.f_frsize;
-    struct check *check = checks_add(c, name,
-                                     arena_printf(c->arena, "%.*s of %.*s free where %s is",
-                                                  STR_ARG(checks_size(c->arena, free)),
-                                                  STR_ARG(checks_size(c->arena, all)), dir));
-    judge_disk(check, &fs, free);
+    struct str text = arena_printf(c->arena, "%.*s of %.*s free where %s is",
+                                   STR_ARG(checks_size(c->arena, room.free_bytes)),
+                                   STR_ARG(checks_size(c->arena, room.all_bytes)), dir);
+    judge_disk(checks_add(c, name, text), &room);
+    return true;
 }
 
 /* SQLite's locks and shared memory do not work over a network. */
@@ -210,9 +212,9 @@ void checks_host(struct checks *c, struct server *s)
     check_zones(c, s);
     check_files(c, s);
     check_processes(c, s);
-    check_disk(c, "disk", o->data_dir);
+    bool answers = check_disk(c, "disk", o->data_dir);
     if (o->store_dir != NULL && strcmp(o->store_dir, o->data_dir) != 0)
-        check_disk(c, "store_disk", o->store_dir);
-    if (o->store_dir != NULL)
+        answers = check_disk(c, "store_disk", o->store_dir);
+    if (o->store_dir != NULL && answers)
         check_place(c, o->store_dir);
 }
