@@ -102,26 +102,24 @@ static bool is_fatal(enum rc rc)
 
 /* ---- with a store */
 
-/* By the clock as the turn has read it anyway. */
-static void book_times(const struct decider *d, const struct list *answered)
+/* By the clock as the turn has read it anyway; once for each turn that the command was in. */
+static void book_times(const struct decider *d, struct command *cmd)
 {
     int64_t began_us = d->step_us + d->spent_us[PHASE_GATHER];
-    LIST_EACH(answered, node)
-    {
-        struct command *cmd = CONTAINER_OF(node, struct command, node);
-        struct request_times *t = &CONTAINER_OF(cmd, struct request, cmd)->times;
-        times_book(t, SPENT_TURN_WAIT, began_us);
-        t->spent_us[SPENT_ADMIT] += d->spent_us[PHASE_ADMIT];
-        t->spent_us[SPENT_DECIDE] += d->spent_us[PHASE_DECIDE];
-        t->spent_us[SPENT_COMMIT] += d->spent_us[PHASE_COMMIT];
-        t->mark_us = d->phase_us;
-        t->away = SPENT_RETURN;
-    }
+    struct request_times *t = &CONTAINER_OF(cmd, struct request, cmd)->times;
+    if (t->mark_us > began_us)
+        return;
+    times_book(t, SPENT_TURN_WAIT, began_us);
+    t->spent_us[SPENT_ADMIT] += d->spent_us[PHASE_ADMIT];
+    t->spent_us[SPENT_DECIDE] += d->spent_us[PHASE_DECIDE];
+    t->spent_us[SPENT_COMMIT] += d->spent_us[PHASE_COMMIT];
+    t->mark_us = d->phase_us;
+    t->away = SPENT_RETURN;
 }
 
 static void tell(struct decider *d, struct turn_news *news, size_t commands)
 {
-    book_times(d, &news->done);
+    LIST_EACH(&news->done, node) book_times(d, CONTAINER_OF(node, struct command, node));
     metrics_turn(d->server->metrics, commands, &news->done);
     if (news->mailed !=
         0) /* durable, and read within a second; the owners of those partitions read it now */
@@ -291,6 +289,9 @@ static void run_step(struct decider *d)
         enum rc rc = step_with_store(d, commands, count, &err);
         if (rc == RC_OK)
             return;
+        enter_phase(d, PHASE_PUBLISH); /* what it has come to */
+        for (size_t i = 0; i < count; i++)
+            book_times(d, commands[i]);
         if (decider_is_doubt(d, rc)) {
             decider_begin_doubt(d, commands, count, &err);
             return;
