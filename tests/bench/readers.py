@@ -1,12 +1,15 @@
-"""What a hundred readers of the live feed cost those who run jobs.
+"""What a hundred readers of the live feed cost those who run jobs, or a scrape of the metrics each second.
 
 Life and starts are measured in pairs, with 100 readers of `GET /events?view=summary` and without, beginning
-with the other one each time. Starts are those of 2,000 jobs a second that are sent on a plan (actions.py).
+with the other one each time. Starts are those of 2,000 jobs a second that are sent on a plan (actions.py). With
+`scrapes` there are rows of 100 queues, which one reader asks for each second.
 
-    BELFRY=build/belfry BENCH_PROGRAMS= /usr/bin/python3 tests/bench/readers.py [PAIRS]
+    BELFRY=build/belfry BENCH_PROGRAMS= /usr/bin/python3 tests/bench/readers.py [scrapes] [PAIRS]
 """
 
 import contextlib
+import http.client
+import json
 import selectors
 import socket
 import statistics
@@ -19,6 +22,8 @@ import profile
 import rig
 
 READERS = 100
+SCRAPES = "scrapes" in sys.argv
+WITH = "with scrapes" if SCRAPES else f"{READERS} readers"
 JOBS = 400000
 # The load is over when /stats says so, which is as old as readers let it be by default.
 FRESH = ("--set", "stats_age_ms=20ms")
@@ -42,12 +47,33 @@ def read_for_ever(port, key):
                 raise SystemExit("a stream ended")
 
 
+def scrape_for_ever(port, key):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    headers = {"Authorization": "Bearer " + key, "Accept-Encoding": "gzip"}
+    while True:
+        connection.request("GET", "/metrics", headers=headers)
+        answer = connection.getresponse()
+        if answer.status != 200 or not answer.read():
+            raise SystemExit("a scrape was refused")
+        print("reading", flush=True)
+        time.sleep(1)
+
+
+def fill(server):
+    """Rows of 100 queues."""
+    later = {"handler": "none", "schedule": {"delay": "1h"}}
+    jobs = [{**later, "queue": f"queue-{i}"} for i in range(100)]
+    server.call(server.connect(), "POST", "/jobs/batch", json.dumps({"jobs": jobs}).encode())
+
+
 @contextlib.contextmanager
 def readers(server, wanted):
+    if SCRAPES:
+        fill(server)
     if not wanted:
         yield
         return
-    command = [sys.executable, __file__, "--read", str(server.port), server.key()]
+    command = [sys.executable, __file__, "--scrape" if SCRAPES else "--read", str(server.port), server.key()]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         yield
@@ -84,7 +110,7 @@ def measure(pairs):
             rate, cpu_us = life(wanted)
             late_ms = start_p99_ms(wanted)
             found[wanted].append((rate, cpu_us, late_ms))
-            print(f"{READERS if wanted else 'no':>4} readers  {rate:8.0f} jobs/s  {cpu_us:6.1f} us a job  "
+            print(f"{WITH if wanted else 'without':>12}  {rate:8.0f} jobs/s  {cpu_us:6.1f} us a job  "
                   f"start p99 {late_ms:6.2f} ms", flush=True)
     ratios = [with_them[0] / without[0] for with_them, without in zip(found[True], found[False])]
     print(f"life with readers, part of without: median {statistics.median(ratios):.3f}, "
@@ -94,4 +120,6 @@ def measure(pairs):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--read"]:
         read_for_ever(int(sys.argv[2]), sys.argv[3])
-    measure(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    if sys.argv[1:2] == ["--scrape"]:
+        scrape_for_ever(int(sys.argv[2]), sys.argv[3])
+    measure(int(sys.argv[-1]) if sys.argv[-1].isdigit() else 5)

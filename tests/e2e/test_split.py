@@ -139,7 +139,7 @@ def test_a_server_that_is_told_to_end_does_not_wait_for_a_database_that_hangs():
             with Stopwatch() as watch:
                 assert a.stop() == 0
             print(f"it ended after {watch.elapsed_s:.1f} s")
-            assert watch.elapsed_s < 12, watch.elapsed_s  # an answer is waited for 20 s, if nothing hurries
+            assert watch.elapsed_s < 16, watch.elapsed_s  # an answer is waited for 20 s, if nothing hurries
         finally:
             signal_postgres(signal.SIGCONT)
             over.set()
