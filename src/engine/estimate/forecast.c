@@ -92,11 +92,11 @@ static int64_t fair_slots(const struct engine *e, int64_t slots)
 
 int64_t worker_own_slots(const struct engine *e, const struct worker *w)
 {
-    if (e->owned.count == partition_set_len(&e->owned))
+    uint32_t owned = partition_set_len(&e->owned);
+    if (e->owned.count == owned)
         return w->slots;
-    bool idle = w->v.parked != NULL && w->v.offered > 0;
-    int64_t offered =
-        idle ? (int64_t)w->v.offered * e->owned.count / partition_set_len(&e->owned) : 0;
+    bool idle = w->v.parked != NULL && w->v.offered > 0 && owned > 0;
+    int64_t offered = idle ? (int64_t)w->v.offered * e->owned.count / owned : 0;
     int64_t own = w->busy + offered;
     return own < w->slots ? own : w->slots;
 }
