@@ -147,9 +147,22 @@ enum rc list_print(struct cli *cli, const struct listing *listing, const struct 
     return print_table(cli, listing, &list, err);
 }
 
+static enum rc list_of_job(struct cli *cli, const struct run *run, struct err *err)
+{
+    struct listing listing = *run->listing;
+    struct cli_target target;
+    TRY(api_target(cli, &target, err));
+    TRY(cli_is_job(&target, listing.opts.command, err));
+    listing.path =
+        arena_printf(&cli->arena, "/jobs/%.*s%s", STR_ARG(target.id), listing.of_job).ptr;
+    return list_print(cli, &listing, &run->args, err);
+}
+
 static enum rc run_list(struct cli *cli, const void *args, struct err *err)
 {
     const struct run *run = args;
+    if (run->listing->of_job != NULL)
+        return list_of_job(cli, run, err);
     TRY(cli_no_words(cli, err));
     return list_print(cli, run->listing, &run->args, err);
 }

@@ -64,6 +64,7 @@ enum { LIST_LIMIT_DEFAULT = 50 };
 struct listing {
     struct opts opts;
     const char *path;    /* "/jobs" */
+    const char *of_job;  /* … or "/slots" of a job, which is the only word; else NULL */
     const char *key;     /* "jobs" */
     bool whole;          /* as in struct api_list */
     const char *nothing; /* printed when the list is empty */

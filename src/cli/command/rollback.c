@@ -1,47 +1,16 @@
-/* history.c - `belfry history` and `belfry rollback`: definitions that a job has had. */
+/* rollback.c - gives a job a definition again that it had (`belfry history` lists them). */
 #include "cli/api.h"
 #include "cli/commands.h"
-#include "cli/list.h"
 
 enum { BODY_BYTES_MAX = 256 };
 
 static const struct opt table[] = {CLI_COMMON_OPTS};
-
-static const struct opt history_table[] = {LIST_LIMIT_OPTS, CLI_COMMON_OPTS};
 
 static const struct opts rollback_opts = {
     "rollback", "JOB VERSION [options]",
     "Gives a job the definition again that it had with this version: all of it, so what was added\n"
     "since is gone. It is an edit like any other, and makes a new version.",
     table, COUNT_OF(table)};
-
-static const struct view_field fields[] = {
-    {{.title = "VERSION", .right = true}, VIEW_TEXT, "version"},
-    {{.title = "AT"}, VIEW_WHEN, "at"},
-    {{.title = "ACTOR", .flexible = true}, VIEW_TEXT, "actor"},
-};
-
-static const struct listing listing = {
-    .opts =
-        {"history", "JOB [options]",
-         "Lists the versions of a job's definition, newest first, with who made them. -o json has\n"
-         "each as it was. Only edits are written down; the newest 50 are kept (versions_keep).",
-         history_table, COUNT_OF(history_table)},
-    .key = "versions",
-    .nothing = "no versions",
-    .fields = fields,
-    .field_count = COUNT_OF(fields),
-};
-
-static enum rc show_history(struct cli *cli, const void *args, struct err *err)
-{
-    struct listing of_job = listing;
-    struct cli_target target;
-    TRY(api_target(cli, &target, err));
-    TRY(cli_is_job(&target, "history", err));
-    of_job.path = arena_printf(&cli->arena, "/jobs/%.*s/versions", STR_ARG(target.id)).ptr;
-    return list_print(cli, &of_job, args, err);
-}
 
 static enum rc roll_back(struct cli *cli, const void *arg, struct err *err)
 {
@@ -69,12 +38,6 @@ static enum rc roll_back(struct cli *cli, const void *arg, struct err *err)
     cli_print_line(arena_printf(&cli->arena, "%.*s has version %lld", STR_ARG(target.id),
                                 now == NULL ? 0LL : (long long)now->integer));
     return RC_OK;
-}
-
-int history_command(int argc, char **argv)
-{
-    struct list_args args = {.limit = LIST_LIMIT_DEFAULT};
-    return cli_main(&listing.opts, argc, argv, &args.common, show_history);
 }
 
 int rollback_command(int argc, char **argv)
