@@ -1,4 +1,4 @@
-// What a call that failed tells (RFC 9457), as an error that pages show in the server's own words.
+// A failed call's answer (RFC 9457), as an error that pages show in the server's own words.
 
 export interface FieldError { field: string, message: string }
 

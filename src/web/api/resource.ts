@@ -1,4 +1,4 @@
-// What was read from the API, kept by its address: a page that is opened again shows at once what is known,
+// Answers of the API, kept by their address: a page that is opened again shows at once what is known,
 // while it is being read anew. Nothing known is ever replaced by a spinner; it is dated instead.
 import { Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// What an execution waits for, in words (docs/protocol.md, "Why something does not run").
+// Reasons why an execution waits, in words (docs/protocol.md, "Why something does not run").
 
 const words: Record<string, string> = {
     job_paused: 'for a paused job',

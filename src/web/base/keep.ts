@@ -1,4 +1,4 @@
-// What a browser remembers of its user between visits: small values by name. A browser that remembers
+// Small values, by name, that a browser remembers of its user between visits. A browser that remembers
 // nothing (private windows, no room), or something else (another version), behaves as on the first visit.
 
 const PREFIX = 'belfry.'

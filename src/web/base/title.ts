@@ -1,4 +1,4 @@
-// What the tab is called. Titles name the page first, since tabs are narrow.
+// The title of the tab. Titles name the page first, since tabs are narrow.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 

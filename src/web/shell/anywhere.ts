@@ -1,4 +1,4 @@
-// What the search offers wherever one is, besides pages and things.
+// Commands that the search offers on every page, besides pages and things.
 import { theme } from '../base/choices'
 import { go } from '../base/router'
 import { may, me } from '../api/session'

@@ -1,4 +1,4 @@
-// What the search can do with a job. What cannot be taken back asks first.
+// Actions on a job in the search. Those that cannot be taken back ask first.
 import { api, newKey } from '../api/client'
 import { may } from '../api/session'
 import { part } from '../base/query'

@@ -1,4 +1,4 @@
-// What fits the text of the search: pages, things by their id or a part of it, jobs by the beginning of their name,
+// Hits for the text of the search: pages, things by their id or a part of it, jobs by the beginning of their name,
 // and what may be done with a job ("pause nightly").
 import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionList, JobList } from 'openapi'

@@ -1,4 +1,4 @@
-// What stands around every page.
+// The frame around every page.
 import './shell.css'
 import { useEffect } from 'preact/hooks'
 import { loadMe } from '../api/sign'

@@ -1,4 +1,4 @@
-// Who one is, until when, and the ways out; and the colours, since they are one's own.
+// The user's menu: the key, until when it is good, and the ways out; and the colours, since they are one's own.
 import { isPhone, theme, Theme } from '../base/choices'
 import { exact, parse, pickZone, relative } from '../base/when'
 import { zoneChoice } from '../base/zone'

@@ -1,4 +1,4 @@
-// Who is there, who decides about what, what has happened, and what is wrong.
+// The servers of a cluster: who decides about what, what has happened, and what is wrong.
 import type { Cluster as Whole, Diagnostics } from 'openapi'
 import { useResource } from '../../api/resource'
 import { duration } from '../../base/format'

@@ -1,4 +1,4 @@
-// What is wrong with a server, its machine or its database, and what to do about it; what is well stands folded.
+// Findings about a server, its machine or its database, and what to do about each; those that are well stand folded.
 import './findings.css'
 import type { Diagnostics } from 'openapi'
 import { count } from '../../base/format'

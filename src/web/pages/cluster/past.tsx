@@ -1,4 +1,4 @@
-// What has happened: partitions that changed hands, and times without the store.
+// The past of a cluster: partitions that changed hands, and times without the store.
 import type { Outage, Takeover } from 'openapi'
 import { count, ranges } from '../../base/format'
 import { Column, Table } from '../../parts/list/table'

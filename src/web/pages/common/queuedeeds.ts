@@ -1,4 +1,4 @@
-// What one does with a queue: paused, resumed, limited, each with a way back.
+// Actions on a queue: pause, resume, limit, each with a way back.
 import type { Queue } from 'openapi'
 import { api } from '../../api/client'
 import { part } from '../../base/query'

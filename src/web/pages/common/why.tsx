@@ -1,4 +1,4 @@
-// What an execution waits for, in a few words, in a row of a list. A click opens all of it.
+// The reason why an execution waits, in a few words, in a row of a list. A click opens all of it.
 import { useEffect, useState } from 'preact/hooks'
 import type { Blocker, Explanation } from 'openapi'
 import { api } from '../../api/client'

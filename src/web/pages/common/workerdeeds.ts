@@ -1,4 +1,4 @@
-// What one does with a worker: cordoned and back, with a way back, and drained, which has none.
+// Actions on a worker: cordon and uncordon, with a way back, and drain, which has none.
 import type { Worker, WorkerCordon } from 'openapi'
 import { api } from '../../api/client'
 import { count } from '../../base/format'

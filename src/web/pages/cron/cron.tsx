@@ -1,5 +1,5 @@
 // The explainer of cron expressions: what one means in a zone, when it runs, and what changes of the clock do to it.
-// What is typed is in the address, so that it can be sent to others.
+// The text that is typed is in the address, so that it can be sent to others.
 import './cron.css'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { SchedulePreview } from 'openapi'

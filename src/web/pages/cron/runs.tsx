@@ -1,4 +1,4 @@
-// What an expression means: in words, its next runs, and what changes of the clock do to them.
+// The meaning of an expression: in words, its next runs, and what changes of the clock do to them.
 import './runs.css'
 import type { SchedulePreview } from 'openapi'
 import { exact, parse } from '../../base/when'

@@ -1,4 +1,4 @@
-// What the server says of a document while it is being written: asked by a dry run when typing pauses.
+// The server's opinion of a document while it is being written: asked by a dry run when typing pauses.
 import { useEffect, useState } from 'preact/hooks'
 import { Problem, problemOf } from '../../api/problem'
 

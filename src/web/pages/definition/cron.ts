@@ -1,5 +1,5 @@
 // Cron by clicking: the few schedules that most people mean, to and from an expression. What does not fit is typed.
-// What an expression means is told by the server alone. Pure.
+// The meaning of an expression is told by the server alone. Pure.
 
 export interface Clicked {
     kind: 'minutes' | 'hourly' | 'daily' | 'weekly' | 'monthly'

@@ -1,5 +1,5 @@
-// What else is due when a schedule would run, in the same queue: a bar for each hour, and quieter times near by. The
-// forecast is one for the queue, so that typing a schedule asks for nothing.
+// Other runs that are due when a schedule would run, in the same queue: a bar for each hour, and quieter times near by.
+// The forecast is one for the queue, so that typing a schedule asks for nothing.
 import type { Forecast } from 'openapi'
 import { useResource } from '../../api/resource'
 import { may } from '../../api/session'

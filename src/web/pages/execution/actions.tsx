@@ -1,4 +1,4 @@
-// What can be done with one execution: cancelling it, and running it again, with another payload if need be.
+// Actions on one execution: cancelling it, and running it again, with another payload if need be.
 import { useState } from 'preact/hooks'
 import type { Execution, ExecutionRetried } from 'openapi'
 import { api, newKey } from '../../api/client'

@@ -1,4 +1,4 @@
-// What is told of two executions side by side.
+// Facts about two executions, side by side.
 import type { ComponentChildren } from 'preact'
 import type { Attempt, Execution, JobVersion, Worker } from 'openapi'
 import { parse } from '../../base/when'

@@ -1,4 +1,4 @@
-// What an execution was run with, and what it has answered.
+// The payload and the result of an execution.
 import type { Execution } from 'openapi'
 import { useResource } from '../../api/resource'
 import { commandText } from '../../base/format'

@@ -1,4 +1,4 @@
-// What an execution is, and what it has used, as a list of facts.
+// Facts about an execution, with what it has used.
 import './facts.css'
 import type { ComponentChildren } from 'preact'
 import type { Execution } from 'openapi'

@@ -1,4 +1,4 @@
-// What went wrong: the error, its class, the last lines it wrote, and others that failed in the same way.
+// The failure of an execution: the error, its class, the last lines it wrote, and others that failed in the same way.
 import './failure.css'
 import type { Attempt, ExecutionSummary } from 'openapi'
 import { useResource } from '../../api/resource'

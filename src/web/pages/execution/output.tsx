@@ -1,4 +1,4 @@
-// What an attempt has printed, and prints.
+// The output of an attempt, as far as it has come.
 import { useEffect, useState } from 'preact/hooks'
 import type { Execution } from 'openapi'
 import { LogLinesEnd, logSource, readLogAttempts } from '../../api/logs'

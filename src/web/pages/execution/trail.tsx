@@ -1,4 +1,4 @@
-// What happened to an execution, in order, and how long it waited or ran between; each wait says for what.
+// The steps of an execution, in order, and how long it waited or ran between; each wait says for what.
 import './trail.css'
 import { useMemo, useState } from 'preact/hooks'
 import type { Execution, ExecutionTransition } from 'openapi'

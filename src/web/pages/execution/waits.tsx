@@ -1,4 +1,4 @@
-// What keeps an execution from running, and what lifts each of it.
+// Reasons that keep an execution from running, and what lifts each.
 import './waits.css'
 import type { Blocker, Explanation } from 'openapi'
 import type { Loaded } from '../../api/resource'

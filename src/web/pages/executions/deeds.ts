@@ -1,4 +1,4 @@
-// What can be done with many executions, and which filters of the list each can go by (docs/protocol.md, "Actions on
+// Actions on many executions, and which filters of the list each can go by (docs/protocol.md, "Actions on
 // many"). What is not foreseen here is refused by the server in its own words.
 import type { Query } from '../../base/query'
 import type { Deed } from '../common/bulk'

@@ -1,4 +1,4 @@
-// What all executions come to, in one sentence. Pure.
+// The numbers of all executions, in one sentence. Pure.
 import type { ExecutionCounts } from 'openapi'
 import { number } from '../../base/format'
 import type { Failures } from '../common/failures'

@@ -1,4 +1,4 @@
-// What can be done with a job, as far as one's key may: pause and resume with a way back for ten seconds, trigger
+// Actions on a job, as far as one's key may: pause and resume with a way back for ten seconds, trigger
 // and cancel after a question.
 import { useState } from 'preact/hooks'
 import type { ExecutionTriggered, Job } from 'openapi'

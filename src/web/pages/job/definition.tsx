@@ -1,4 +1,4 @@
-// What a job is, as it was understood.
+// The definition of a job, as it was understood.
 import type { Job } from 'openapi'
 import { documentOf } from '../definition/document'
 import { Shown } from '../definition/shown'

@@ -1,4 +1,4 @@
-// What differs between two definitions: a line for each member, by its path. Pure.
+// Differences between two definitions: a line for each member, by its path. Pure.
 import { Document, isObject, same } from '../definition/document'
 
 export interface Difference { path: string, before?: string, after?: string }

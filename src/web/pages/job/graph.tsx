@@ -1,4 +1,4 @@
-// Who waits for whom around a job, drawn from left to right. Every job is a link; Tab and arrows move among them.
+// Jobs around a job that wait for each other, from left to right. Every job is a link; Tab and arrows move among them.
 import './graph.css'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Job, JobGraph } from 'openapi'

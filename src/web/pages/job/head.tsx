@@ -1,4 +1,4 @@
-// What stands above all tabs of a job: its name, how it is, what is next, why it waits, and what can be done.
+// The head above all tabs of a job: its name, how it is, what is next, why it waits, and what can be done.
 import type { Explanation, Job } from 'openapi'
 import { useResource } from '../../api/resource'
 import { duration } from '../../base/format'

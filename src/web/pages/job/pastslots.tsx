@@ -1,5 +1,5 @@
-// What became of each slot of a job's schedule, the newest at the end. Arrows move among them, Enter opens the run;
-// the line below says all of the one that is looked at.
+// The slots of a job's schedule with what became of each, the newest at the end. Arrows move among them, Enter opens
+// the run; the line below says all of the one that is looked at.
 import './pastslots.css'
 import { Fragment } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'

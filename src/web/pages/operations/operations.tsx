@@ -1,4 +1,4 @@
-// What is done with many at once: how far each has come, what was refused, and a way to stop it.
+// Actions on many at once: how far each has come, what was refused, and a way to stop it.
 import type { Operation } from 'openapi'
 import { useResource } from '../../api/resource'
 import { count, number } from '../../base/format'

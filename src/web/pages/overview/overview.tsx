@@ -1,4 +1,4 @@
-// What is going on: in a sentence, in numbers, over the last hour and the next ones.
+// The overview: how things stand in a sentence, in numbers, over the last hour and the next ones.
 import './overview.css'
 import type { Blockers } from 'openapi'
 import { useResource } from '../../api/resource'

@@ -1,4 +1,4 @@
-// What waits and why, what comes, what is wrong, and what it all runs on.
+// The panels of the overview: what waits and why, what comes, what is wrong, and the servers below it.
 import type { Alert, Blockers, Cluster, Forecast, TickEvent } from 'openapi'
 import { useResource } from '../../api/resource'
 import { waitsFor } from '../../base/blockers'

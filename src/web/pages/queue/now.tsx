@@ -1,4 +1,4 @@
-// What runs in a queue, what comes next, and what ended last.
+// The runs of a queue: those under way, those that come next, and those that ended last.
 import type { ExecutionSummary } from 'openapi'
 import { useResource } from '../../api/resource'
 import { printQuery } from '../../base/query'

@@ -1,4 +1,4 @@
-// What keeps the executions of a queue from starting, the most first.
+// Reasons that keep the executions of a queue from starting, the most first.
 import type { Blockers } from 'openapi'
 import { useResource } from '../../api/resource'
 import { waitsFor } from '../../base/blockers'

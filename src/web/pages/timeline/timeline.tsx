@@ -1,4 +1,4 @@
-// What ran and what will, by queue or by worker: where it piles up, and where it was late.
+// Runs of the past and of the next hours, by queue or by worker: where it piles up, and where it was late.
 import './timeline.css'
 import type { Timeline as TimelineDoc, WorkerList } from 'openapi'
 import { useMemo } from 'preact/hooks'

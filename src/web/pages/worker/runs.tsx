@@ -1,4 +1,4 @@
-// What a worker runs at the moment, the longest first.
+// Runs that a worker has at the moment, the longest first.
 import type { WorkerRun, WorkerWhole } from 'openapi'
 import { shortId } from '../../base/format'
 import { part } from '../../base/query'

@@ -1,4 +1,4 @@
-// What has happened, said once at the edge, with a way back where there is one.
+// Messages about what has happened, shown once at the edge, with a way back where there is one.
 import './toast.css'
 import { signal } from '@preact/signals'
 

@@ -1,4 +1,4 @@
-// What a program wrote for a terminal, as pieces of text with a style. Pure.
+// Output that a program wrote for a terminal, as pieces of text with a style. Pure.
 //
 // Sequences for anything but looks are left out, with what they carry; one that is not closed hides nothing. A
 // carriage return writes over the line, as progress bars want it. Everything else that cannot be seen is drawn as a

@@ -1,4 +1,4 @@
-// What can be done with a log, above it.
+// The bar above a log, with its actions.
 import type { ComponentChildren, RefObject } from 'preact'
 import type { LogSource } from '../../api/logs'
 import { number } from '../../base/format'

@@ -1,4 +1,4 @@
-// What is known of a log: how many rows it has, and those that were looked at last. Rows are read as they are seen;
+// The known part of a log: how many rows it has, and those that were looked at last. Rows are read as they are seen;
 // a log of any length costs the same.
 import type { LogLine, LogSource, LogWindow } from '../../api/logs'
 import { inPieces } from '../../base/pieces'

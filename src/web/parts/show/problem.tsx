@@ -1,4 +1,4 @@
-// What went wrong, in the words of whoever refused it, with the id by which the server's log knows it; and a
+// Problems, in the words of the server that refused something, with the id by which the server's log knows it; and a
 // line for data that is shown although it is old.
 import './problem.css'
 import type { Problem } from '../../api/problem'

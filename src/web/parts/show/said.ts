@@ -1,4 +1,4 @@
-// What changes with the clock: drawn again when it says something else, not each second.
+// Texts that change with the clock: drawn again when it says something else, not each second.
 import { computed } from '@preact/signals'
 import { Inputs, useMemo } from 'preact/hooks'
 
