@@ -8,7 +8,7 @@ bool tally_counts(enum exec_state end)
 
 bool tally_is_sla(enum tally_scope scope)
 {
-    return scope >= TALLY_SLA;
+    return scope >= TALLY_SLA && scope <= TALLY_SLA_TEAM;
 }
 
 void tally_add(struct tally_sum *sum, const struct tally *row)
