@@ -90,6 +90,9 @@
     X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
     X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")              \
     X(unique_kept_not_stored, "a key that is kept after success is given back as well")            \
+    X(silence_untold, "a ping that does not come is marked, and nobody is told")                   \
+    X(silence_told_again, "a server that starts tells of a silence once more")                     \
+    X(ping_unheard, "a ping is recorded, and the wait for the next one is not begun")              \
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(silence_by_whole_key, "a silence over the beginning of keys silences none of them")          \

@@ -9,6 +9,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_QUEUE_PAUSED] = STR_INIT("queue_paused"),
         [BLOCKER_CALENDAR] = STR_INIT("calendar"),
         [BLOCKER_SCHEDULED] = STR_INIT("scheduled"),
+        [BLOCKER_PING] = STR_INIT("ping"),
         [BLOCKER_RETRY] = STR_INIT("retry"),
         [BLOCKER_OVERLAP] = STR_INIT("overlap"),
         [BLOCKER_DEPENDENCY] = STR_INIT("dependency"),

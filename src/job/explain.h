@@ -13,6 +13,7 @@ enum blocker_kind {
     BLOCKER_QUEUE_PAUSED,
     BLOCKER_CALENDAR,
     BLOCKER_SCHEDULED,
+    BLOCKER_PING,       /* nothing starts it: it waits for a ping */
     BLOCKER_RETRY,      /* the last attempt failed, the next one has its time */
     BLOCKER_OVERLAP,    /* behind another run of the same job */
     BLOCKER_DEPENDENCY, /* other jobs have to end first; its text names ten of them at most */

@@ -84,6 +84,8 @@
       "tag", "K=V", "tag to find the job by; may be repeated")                                     \
     F(depends_on,      OWN_MANY, NO_BOUNDS,                       IF_SET, APART,    NO,   "0.1.0", \
       "after", "[TYPE:]JOB", "wait for success, failure or completion of JOB; may be repeated")    \
+    F(expect,          OWN,      NO_BOUNDS,                       IF_SET, DOCUMENT, NO,   "0.1.0", \
+      NULL, NULL, "in place of a command: pings that are to come, and how often")                  \
     F(idempotency_key, OWN,      NO_BOUNDS,                       IF_SET, APART,    NO,   "0.1.0", \
       "idempotency-key", "K", "submitting again with K does not create a second job")
 

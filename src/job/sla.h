@@ -35,7 +35,9 @@ enum sla_mark {
     SLA_SLOW = 16, /* … longer than runs of its job usually do, whatever its SLA: slow_runs.c */
     SLA_EXCEEDED = 32, /* an attempt of this execution has taken longer than expected */
     SLA_COUNTED = 64,  /* so has none without that mark: it began when that was marked already */
-    SLA_MARKS = 127
+    SLA_MISSED = 128,  /* the alert `missed` was raised, and since then no ping told of a success:
+                        * engine/time/expect.c */
+    SLA_MARKS = 255
 };
 
 /* Kept by number: append only. */

@@ -48,6 +48,7 @@ struct rules spec_rules(const struct spec *spec)
         .sla = spec->sla,
         .calendars = spec->calendars,
         .calendar_count = spec->calendar_count,
+        .expects = spec->when == WHEN_PING,
     };
 }
 
@@ -77,6 +78,11 @@ bool idempotency_key_is_valid(struct str key)
 
 bool spec_recurs(const struct spec *spec)
 {
+    return spec_has_slots(spec) || spec->when == WHEN_PING;
+}
+
+bool spec_has_slots(const struct spec *spec)
+{
     return spec->when == WHEN_EVERY || spec->when == WHEN_CRON;
 }
 
@@ -85,6 +91,8 @@ struct schedule spec_schedule(const struct spec *spec, const struct zone *zone)
     const struct cron_clock clock = {.zone = zone, .gap = spec->gap, .fold = spec->fold};
     if (spec->when == WHEN_EVERY)
         return schedule_every(0, spec->when_ms);
+    if (spec->when == WHEN_PING)
+        return schedule_every(0, spec->expect.every_ms + spec->expect.grace_ms);
     return schedule_cron(0, &spec->cron, &clock);
 }
 

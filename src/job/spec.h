@@ -42,6 +42,7 @@ enum work_kind {
     WORK_ARGV,    /* "command": [...]: executed as it is */
     WORK_SHELL,   /* "command": "...": by /bin/sh -c; argv[0] is the text */
     WORK_HANDLER, /* "handler": taken by workers that say they know it */
+    WORK_PING,    /* "expect": nothing here runs it, and pings tell how it went */
 };
 
 enum when_kind {
@@ -50,6 +51,13 @@ enum when_kind {
     WHEN_DELAY,
     WHEN_EVERY,
     WHEN_CRON,
+    WHEN_PING, /* "expect": the end of the wait for a ping comes again and again */
+};
+
+/* A ping is to come within every_ms + grace_ms of the one before (engine/time/expect.h). */
+struct expectation {
+    int64_t every_ms; /* 0: none, the job runs */
+    int64_t grace_ms;
 };
 
 /* The fate of a slot while an earlier run of the same job is not over. */
@@ -162,6 +170,7 @@ struct spec {
     size_t depends_count;
     const struct calendar_wish *calendars;
     size_t calendar_count;
+    struct expectation expect;
     struct str idempotency_key; /* of the submission, not of the job */
 };
 
@@ -186,6 +195,7 @@ struct rules {
     struct sla sla;          /* all zero: none */
     const struct calendar_wish *calendars;
     size_t calendar_count;
+    bool expects; /* it is pinged, not run: its schedule says how long a silence may last */
 };
 
 extern const struct retry retry_default;
@@ -197,7 +207,10 @@ struct rules spec_rules(const struct spec *spec);
 struct str rules_target(const struct rules *rules, char *ret_text);
 /* Whether this can be an idempotency key: 1 to SPEC_ONCE_KEY_MAX characters, visible ASCII. */
 bool idempotency_key_is_valid(struct str key);
+/* It has more than one execution. */
 bool spec_recurs(const struct spec *spec);
+/* It has slots at which it runs: it recurs, and does not just wait for pings. */
+bool spec_has_slots(const struct spec *spec);
 /* The schedule of a job that recurs; zone is the one spec->zone names. When it was made and its
  * share of the stagger are for the engine to say. */
 struct schedule spec_schedule(const struct spec *spec, const struct zone *zone);

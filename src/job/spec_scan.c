@@ -44,5 +44,6 @@ struct str spec_scan(struct str text, struct str key)
 bool spec_scan_recurs(struct str text)
 {
     struct str schedule = spec_scan(text, STR("schedule"));
-    return spec_scan(schedule, STR("cron")).len > 0 || spec_scan(schedule, STR("every")).len > 0;
+    return spec_scan(text, STR("expect")).len > 0 || spec_scan(schedule, STR("cron")).len > 0 ||
+           spec_scan(schedule, STR("every")).len > 0;
 }

@@ -13,6 +13,9 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_SCHEDULED][EV_HOLD]    = EXEC_SCHEDULED,
     [EXEC_SCHEDULED][EV_LATE]    = EXEC_SCHEDULED, /* its job is paused, or it fires late */
     [EXEC_SCHEDULED][EV_OVERDUE] = EXEC_EXPIRED,
+    [EXEC_SCHEDULED][EV_SUCCEED] = EXEC_COMPLETED, /* these three: it waits for a ping */
+    [EXEC_SCHEDULED][EV_EXHAUST] = EXEC_FAILED,
+    [EXEC_SCHEDULED][EV_MISS]    = EXEC_SCHEDULED,
     [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
     [EXEC_BLOCKED]  [EV_PLAN]    = EXEC_SCHEDULED,
     [EXEC_BLOCKED]  [EV_CANCEL]  = EXEC_CANCELLED,
@@ -89,6 +92,7 @@ static const struct str event_names[EXEC_EVENTS] = {
     [EV_OVERDUE] = STR_INIT("overdue"),
     [EV_HOLD] = STR_INIT("hold"),
     [EV_DEDUPLICATE] = STR_INIT("deduplicate"),
+    [EV_MISS] = STR_INIT("missed"),
 };
 
 static const struct str job_names[JOB_STATES] = {

@@ -28,8 +28,11 @@
  *   - Of an execution that waits for a worker, and may have one, no place depends on time: a track
  *     is ordered by `ready_ms`, which a step back of the clock does not lower.
  *   - finished_ms is set in the final states, and in no other; nothing leaves a final state.
+ *   - An execution that waits for a ping (ORIGIN_PING) is scheduled for the moment at which that is
+ *     missed. When it was, it is late and stays scheduled, but not among the dues any more.
  *   - A job with a schedule that is not over has exactly one execution that is scheduled for a slot
- *     ahead. Any other job has at most one unfinished execution. */
+ *     ahead, and one that expects pings has one that waits for the next. Any other job has at most
+ *     one unfinished execution. */
 enum exec_state {
     EXEC_NONE = 0,  /* no such step */
     EXEC_SCHEDULED, /* its time has not come */
@@ -53,7 +56,7 @@ enum exec_event {
     EV_CREATE,  /* only for the record: how it came to be */
     EV_DUE,     /* its time has come */
     EV_LEASE,   /* given to a worker */
-    EV_SUCCEED, /* the worker reports success */
+    EV_SUCCEED, /* the worker reports success, or a ping does */
     EV_RETRY,   /* the attempt failed, attempts remain: back off first */
     EV_EXHAUST, /* the attempt failed and was the last one, or the failure is permanent */
     EV_EXPIRE,  /* the last attempt ran into its timeout */
@@ -69,6 +72,7 @@ enum exec_event {
     EV_OVERDUE,     /* it has not started, and now it is too late */
     EV_HOLD,        /* due, but a calendar says not now: its time is when that ends */
     EV_DEDUPLICATE, /* the work was done under a lease that had ended */
+    EV_MISS,        /* the ping that was to come has not; it goes on waiting for it */
     EXEC_EVENTS
 };
 

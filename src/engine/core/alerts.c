@@ -55,12 +55,29 @@ static bool is_quiet(const struct engine *e, const struct alert_mute *h, uint64_
            (!h->silenced || silence != 0 || PLANTED(silence_outlived));
 }
 
+static struct alert_rec *add(struct engine *e, enum alert_kind kind, enum alert_level level,
+                             struct str key, uint64_t silence)
+{
+    struct alert_rec *alert = VEC_PUSH(e->turn.arena, &e->turn.alerts.raised);
+    *alert = (struct alert_rec){
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .at_ms = e->now_ms,
+        .kind = kind,
+        .level = level,
+        .state = silence != 0                ? ALERT_SILENCED
+                 : e->options.alerts.deliver ? ALERT_PENDING
+                                             : ALERT_KEPT,
+        .key = arena_str(e->turn.arena, key),
+        .silenced_by = silence,
+    };
+    return alert;
+}
+
 /* The record to fill in, or NULL: the key was told a while ago, and this one is only counted. Notes
  * about the turn count from its commit on; an undone one leaves nothing that matters. */
 static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum alert_level level,
                                struct str key)
 {
-    const struct alert_rules *rules = &e->options.alerts;
     struct alert_mute *h = alert_mute_of(e, kind, key);
     bool again = h->turn == e->newest.begun;
     uint64_t silence = again ? 0 : silences_over(e, key); /* a turn may have thousands of one key */
@@ -75,19 +92,8 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
     }
     if (PLANTED(alert_forgotten))
         h->told_ms = e->boot_ms;
-    struct alert_rec *alert = VEC_PUSH(e->turn.arena, &e->turn.alerts.raised);
-    *alert = (struct alert_rec){
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
-        .at_ms = e->now_ms,
-        .kind = kind,
-        .level = level,
-        .state = silence != 0     ? ALERT_SILENCED
-                 : rules->deliver ? ALERT_PENDING
-                                  : ALERT_KEPT,
-        .key = arena_str(e->turn.arena, key),
-        .repeats = h->repeats,
-        .silenced_by = silence,
-    };
+    struct alert_rec *alert = add(e, kind, level, key, silence);
+    alert->repeats = h->repeats;
     return alert;
 }
 
@@ -289,6 +295,27 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
         e->turn.arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
         job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
         job->name_len > 0 ? "'" : "", STR_ARG(why), id, id);
+}
+
+/* Not muted by its key: whoever asks for it sees to it that one trouble is told once, and another
+ * one that follows soon would never be told. */
+void alert_missed(struct engine *e, const struct exec *x, const char *verb, struct str what)
+{
+    const struct job *job = x->job;
+    char id[ID_TEXT_MAX];
+    if (!e->options.alerts.missed)
+        return;
+    struct str key = job_key(e, STR("missed"), job);
+    struct alert_rec *alert = add(e, ALERT_MISSED, ALERT_CRITICAL, key, silences_over(e, key));
+    id_format(id, ID_JOB, job->id);
+    alert->queue = job->v.def->rules.queue->name;
+    alert->job_id = job->id;
+    alert->exec_id = x->id;
+    alert->text = arena_printf(e->turn.arena,
+                               "%s%.*s%s, which is run elsewhere, %s: %.*s. Look at it where it "
+                               "runs; what is known of it: belfry show %s",
+                               job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+                               job->name_len > 0 ? "'" : "", verb, STR_ARG(what), id);
 }
 
 void alert_clock(struct engine *e, struct str what)

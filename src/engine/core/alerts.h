@@ -48,6 +48,8 @@ void alert_turns_lost(struct engine *e);
 void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *x, uint64_t token);
 /* The run takes much longer than usual; why: "has run for …". */
 void alert_slow(struct engine *e, const struct exec *x, struct str why);
+/* A job that expects pings "was missed" or "has failed"; what: a clause that says more. */
+void alert_missed(struct engine *e, const struct exec *x, const char *verb, struct str what);
 void alert_clock(struct engine *e, struct str what);
 
 /* ---- rates, ages and depths of queues */

@@ -39,6 +39,7 @@
 #include "engine/submit/submit.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"
+#include "engine/time/expect.h"
 #include "engine/time/sla.h"
 #include "engine/time/slots.h"
 #include "engine/time/slow_runs.h"
@@ -360,6 +361,7 @@ static const struct verb verbs[] = {
     [CMD_WORKER]         = {decide_worker,        NULL,        NULL},
     [CMD_CORDON]         = {decide_cordon,        NULL,        NULL},
     [CMD_UNCORDON]       = {decide_uncordon,      NULL,        NULL},
+    [CMD_PING]           = {decide_ping,          ask_target,  NULL},
 };
 /* clang-format on */
 static_assert(COUNT_OF(verbs) == COMMAND_KINDS, "each kind of command is decided");
@@ -432,6 +434,8 @@ void exec_come_due(struct engine *e, struct exec *x)
 {
     if (x->v.state == EXEC_RUNNING)
         watch_due(e, x);
+    else if (x->origin == ORIGIN_PING)
+        expect_due(e, x);
     else if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
     else if (x->v.state != EXEC_SCHEDULED || (!calendar_stops(e, x) && !depends_begin(e, x)))

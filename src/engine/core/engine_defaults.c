@@ -32,6 +32,7 @@ const struct engine_options engine_defaults = {
                .breaker_open = true,
                .sla = true,
                .start_late = true,
+               .missed = true,
                .quiet_ms = 600000,
                .queue_age_ms = 900000,
                .depth_warning = 100000,

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/plant.h"
 #include "engine/core/alerts.h"
+#include "engine/core/letters.h"
 #include "engine/core/model.h"
 #include "engine/core/undo.h"
 #include "engine/depend/depends.h"
@@ -18,6 +19,7 @@
 #include "engine/submit/unique.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"
+#include "engine/time/expect.h"
 #include "engine/time/sla.h"
 #include "engine/time/slots.h"
 #include "engine/time/slow_runs.h"
@@ -191,7 +193,7 @@ static bool holds_permit(enum exec_state state)
 
 static bool waits_for_its_time(const struct exec *x)
 {
-    return exec_is_waiting(x->v.state) && x->job->v.state != JOB_PAUSED;
+    return exec_is_waiting(x->v.state) && x->job->v.state != JOB_PAUSED && !expect_is_missed(x);
 }
 
 /* Where its node stands: for what is leased see watch_place. */
@@ -362,7 +364,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
                   const struct move *move)
 {
-    if (move->event == EV_LATE) {
+    if (move->event == EV_LATE || move->event == EV_MISS) {
         v->late = true;
         return;
     }
@@ -489,7 +491,7 @@ static void note_end(struct touched *t, const struct move *move)
  *   5. its trail and the events that watchers see;
  *   6. the breaker of its target;
  *   7. the record's error and reason;
- *   8. the alert about a failure for good;
+ *   8. the alert about a failure for good (one that a ping tells of has its own: expect.c);
  *   9. its job: dependants of the slot, the next run that waited for this one, the end of the job,
  *      its name, dependants of the job. That may move other executions, so all that concerns this
  *      one is done by then;
@@ -519,7 +521,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (was_leased)
         breaker_heard(e, x, move, recharged);
     note_end(t, move);
-    if (next == EXEC_FAILED || next == EXEC_TIMEOUT)
+    if (exec_is_dead(x))
         alert_job_failed(e, x, move->reason);
     if (exec_is_final(next))
         finish(e, x, move);
@@ -578,7 +580,8 @@ void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end
 {
     const struct usage *usage = &end->usage;
     bool failed = end->class != FAILURE_NONE;
-    if (end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED)
+    bool ran = end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED;
+    if (ran && x->origin != ORIGIN_PING) /* else it took no slot, and no place in a line */
         estimate_learn(x, e->now_ms - x->v.started_ms);
     *attempt_record(e, x) = (struct attempt_rec){
         .exec_id = x->id,

@@ -9,6 +9,7 @@
 #include "engine/core/undo.h"
 #include "engine/submit/submit.h"
 #include "engine/submit/unique.h"
+#include "engine/time/expect.h"
 #include "engine/time/slots.h"
 #include "job/command/command_facts.h"
 
@@ -37,7 +38,7 @@ static bool is_about_job(const struct command *cmd)
  * somebody asks for now, for one, has nothing to do with the next slot. */
 static bool concerns_all(const struct command *cmd)
 {
-    return cmd->kind == CMD_CANCEL_JOB || cmd->kind == CMD_RESUME_JOB;
+    return cmd->kind == CMD_CANCEL_JOB || cmd->kind == CMD_RESUME_JOB || cmd->kind == CMD_PING;
 }
 
 bool job_is_whole(const struct job *job)
@@ -193,7 +194,9 @@ void decide_cancel_exec(struct engine *e, struct command *cmd)
     }
     bool ahead = state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL;
     exec_cancel(e, x, cmd->actor, why(e, cmd));
-    if (ahead && !job_is_over(x->job->v.state))
+    if (ahead && !job_is_over(x->job->v.state) && job_expects(x->job))
+        expect_begin(e, x->job);
+    else if (ahead && !job_is_over(x->job->v.state))
         slot_put_next(e, x);
     reply_exec(e, cmd, x);
 }
@@ -228,7 +231,9 @@ void decide_resume(struct engine *e, struct command *cmd)
     if (job->v.state == JOB_PAUSED) {
         job_set(e, job, JOB_ACTIVE, STR("resume"), cmd->actor, cmd->target.reason);
         struct exec *ahead = slot_ahead(job);
-        if (job->v.def->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
+        if (job_expects(job))
+            expect_begin(e, job);
+        else if (job->v.def->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
             slot_move_on(e, ahead, STR("missed while the job was paused"));
     }
     reply_job(e, cmd, job);
@@ -286,7 +291,7 @@ static void trigger_slot(struct engine *e, struct command *cmd, struct job *job)
 void decide_trigger(struct engine *e, struct command *cmd)
 {
     struct job *job = target_job(e, cmd);
-    if (job == NULL || refuse_over(e, cmd, job))
+    if (job == NULL || refuse_over(e, cmd, job) || refuse_expecting(e, cmd, job))
         return;
     const struct exec *other = slot_in_the_way(job);
     if (job->v.state == JOB_PAUSED)
@@ -410,6 +415,8 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
 {
     const struct exec *other = slot_in_the_way(job);
     const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
+    if (refuse_expecting(e, cmd, job))
+        return;
     if (a == NULL || a->exec == NULL || !exec_is_final(a->exec->state))
         command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet; cancel it first");
     else if (job_is_over(job->v.state))

@@ -11,7 +11,8 @@
 
 bool exec_is_dead(const struct exec *x)
 {
-    return x->v.state == EXEC_FAILED || x->v.state == EXEC_TIMEOUT;
+    bool failed = x->v.state == EXEC_FAILED || x->v.state == EXEC_TIMEOUT;
+    return failed && x->origin != ORIGIN_PING; /* which nobody here can run again */
 }
 
 /* The line by which its last attempt is recognised; see failure_fingerprint. */

@@ -14,7 +14,8 @@
 struct outlook {
     bool known;
     bool recurs;
-    bool over; /* with all that it did */
+    bool expects; /* pings: nothing of it runs */
+    bool over;    /* with all that it did */
     enum job_state state;
 };
 
@@ -34,6 +35,7 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
         return (struct outlook){
             .known = true,
             .recurs = job->v.def->schedule != NULL,
+            .expects = job->v.def->rules.expects,
             .over = job_is_over(job->v.state) &&
                     (!job_has_unfinished(job) || PLANTED(stopping_counts_as_over)),
             .state = job->v.state,
@@ -44,6 +46,7 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
     return (struct outlook){
         .known = true,
         .recurs = depends_recurs(e, a->jobs),
+        .expects = depends_expects(e, a->jobs),
         /* How it stands elsewhere is told by who decides about it, never by a read. */
         .over = job_is_over(a->jobs[0].state) && a->newest == NULL &&
                 !depends_is_remote(e, wish->upstream),
@@ -92,6 +95,11 @@ static enum rc look_at(struct engine *e, struct command *cmd, const struct submi
     id_format(id, ID_JOB, wish->upstream);
     if (!now.known)
         return err_set(err, RC_INVALID, "depends_on: there is no job %s", id);
+    if (now.expects)
+        return err_set(err, RC_INVALID,
+                       "depends_on: the job %s expects pings and is not run here, so nothing can "
+                       "wait for it",
+                       id);
     wish->state = now.recurs || item->rules.schedule != NULL ? DEPENDENCY_PER_SLOT
                   : now.over ? dependency_after(wish->type, now.state)
                              : DEPENDENCY_WAITING;

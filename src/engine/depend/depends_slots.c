@@ -38,6 +38,17 @@ bool depends_recurs(struct engine *e, const struct job_rec *rec)
     return schedule_of(e, rec) != NULL;
 }
 
+bool depends_expects(struct engine *e, const struct job_rec *rec)
+{
+    struct rules rules;
+    struct err err;
+    const struct job *job = map_get(&e->jobs, rec->id);
+    if (job != NULL)
+        return job->v.def->rules.expects;
+    return e->options.read_rules(e->options.rules_arg, rec, e->turn.arena, &rules, &err) == RC_OK &&
+           rules.expects;
+}
+
 /* ---- the time of an execution has come */
 
 static struct edge_values wait_for(uint64_t id)

@@ -20,4 +20,6 @@ void depends_ask_slots(struct engine *e, struct question_list *list);
 /* Decides by the answers, before anything else of the turn: memory and answers are of one time. */
 void depends_answer(struct engine *e);
 /* The job has a schedule. */
+/* The job of this record waits for pings. */
+bool depends_expects(struct engine *e, const struct job_rec *rec);
 bool depends_recurs(struct engine *e, const struct job_rec *rec);

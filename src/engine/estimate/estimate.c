@@ -204,6 +204,8 @@ struct estimate estimate_start(struct engine *e, const struct exec *x)
         return unknown_for(BLOCKER_FINISHED);
     if (exec_is_leased(x->v.state))
         return unknown("started");
+    if (x->origin == ORIGIN_PING)
+        return unknown_for(BLOCKER_PING);
     if (x->job->v.state == JOB_PAUSED)
         return unknown_for(BLOCKER_JOB_PAUSED);
     if (x->job->v.def->rules.queue->v.paused && !PLANTED(estimate_of_paused))

@@ -210,6 +210,31 @@ static void explain_scheduled(struct scene *s)
                  });
 }
 
+/* Nothing here starts it. */
+static void explain_ping(struct scene *s)
+{
+    char late[WHEN_TEXT_MAX];
+    int64_t due_ms = s->exec->v.due_ms;
+    int64_t late_ms = s->engine->now_ms - due_ms;
+    struct str since = scene_when(s, s->exec->created_ms);
+    struct str until = scene_when(s, due_ms);
+    struct str text =
+        s->exec->v.late && late_ms > 0
+            ? arena_printf(s->arena,
+                           "no ping has come since %.*s: it was due by %.*s and is %.*s late",
+                           STR_ARG(since), STR_ARG(until),
+                           STR_ARG(duration_format(late, late_ms - late_ms % 1000)))
+            : arena_printf(s->arena, "it waits for a ping, which is due by %.*s%s", STR_ARG(until),
+                           s->exec->v.sla_marks & SLA_MISSED ? "; the newest one told of a failure"
+                                                             : "");
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_PING,
+                     .text = text,
+                     .until_ms = s->exec->v.late ? 0 : due_ms,
+                     .since_ms = s->exec->created_ms,
+                 });
+}
+
 static void explain_calendar(struct scene *s)
 {
     const struct exec_values *v = &s->exec->v;
@@ -433,6 +458,10 @@ static void explain_waiting(struct scene *s)
 {
     enum exec_state state = s->exec->v.state;
     explain_job_paused(s);
+    if (s->exec->origin == ORIGIN_PING) {
+        explain_ping(s);
+        return;
+    }
     explain_queue_paused(s);
     if (exec_is_held(s->exec))
         explain_calendar(s);

@@ -125,7 +125,10 @@ static enum blocker_kind kind_of(struct census *c, const struct exec *x)
     if (x->job->v.state == JOB_PAUSED)
         return BLOCKER_JOB_PAUSED;
     switch (x->v.state) {
-    case EXEC_SCHEDULED: return x->v.ready_ms > 0 ? BLOCKER_CALENDAR : BLOCKER_SCHEDULED;
+    case EXEC_SCHEDULED:
+        if (x->origin == ORIGIN_PING)
+            return BLOCKER_PING;
+        return x->v.ready_ms > 0 ? BLOCKER_CALENDAR : BLOCKER_SCHEDULED;
     case EXEC_RETRYING: return BLOCKER_RETRY;
     case EXEC_BLOCKED: return x->waits_for > 0 ? BLOCKER_DEPENDENCY : BLOCKER_OVERLAP;
     default: return of_ready(c, x);

@@ -104,6 +104,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->rules.unique = own_unique(&rules->unique);
     def->rules.misfire = rules->misfire;
     def->rules.overlap = rules->overlap;
+    def->rules.expects = rules->expects;
     def->rules.delayed = rules->delayed;
     def->rules.start_within_ms = rules->start_within_ms;
     def->rules.expires_in_ms = rules->expires_in_ms;

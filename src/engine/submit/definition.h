@@ -27,6 +27,7 @@ struct definition_rules {
     struct unique_rule *unique; /* owned, and its key with it; NULL: none */
     struct misfire misfire;
     enum overlap overlap;
+    bool expects; /* pings; the schedule says how long a silence may last (time/expect.h) */
     bool delayed; /* the first execution waits for a while, not for a date */
     int64_t start_within_ms;
     int64_t expires_in_ms;

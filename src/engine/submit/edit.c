@@ -20,6 +20,7 @@
 #include "engine/submit/definition.h"
 #include "engine/submit/submit.h"
 #include "engine/time/calendars.h"
+#include "engine/time/expect.h"
 #include "engine/time/slots.h"
 
 /* All that is unfinished, also beyond the horizon, goes with its job. */
@@ -67,6 +68,10 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
     if (def->rules.version != cmd->edit.version)
         command_fail(e, cmd, RC_STALE, "the job has version %u by now, not %u",
                      (unsigned)def->rules.version, (unsigned)cmd->edit.version);
+    else if (cmd->edit.item->rules.expects != def->rules.expects)
+        command_fail(e, cmd, RC_INVALID,
+                     "a job that is run cannot be made to expect pings, nor the other way round; "
+                     "cancel it and submit another");
     else if (recurs != (def->schedule != NULL))
         command_fail(e, cmd, RC_INVALID,
                      "a job that runs once cannot be made to recur, nor one that recurs to run "
@@ -149,6 +154,8 @@ static void plan(struct engine *e, struct command *cmd, struct job *job,
     const struct schedule *to = job->v.def->schedule;
     if (to == NULL && cmd->edit.replan)
         replan_once(e, cmd, find_planned(job));
+    else if (to != NULL && cmd->edit.replan && job_expects(job))
+        expect_replan(e, job, cmd->actor);
     else if (to != NULL && cmd->edit.replan)
         slot_replan(e, job, old->schedule, cmd->actor);
     else if (to != NULL && to->stagger_ms != old->schedule->stagger_ms)

@@ -13,6 +13,7 @@
 #include "engine/submit/idempotency.h"
 #include "engine/submit/unique.h"
 #include "engine/time/calendars.h"
+#include "engine/time/expect.h"
 
 /* The partition where it is best at home: with the one limit that it has, so that a start asks
  * nobody, or with what it waits for. PARTITIONS_MAX: anywhere. */
@@ -111,8 +112,8 @@ static void set_first(struct exec *x, const struct slot *first)
     x->v.slot_ms = x->v.due_ms = first->at_ms;
     if (x->job->v.def->schedule == NULL)
         return;
-    x->origin = ORIGIN_SLOT;
-    x->v.nominal_ms = first->nominal_ms;
+    x->origin = job_expects(x->job) ? ORIGIN_PING : ORIGIN_SLOT;
+    x->v.nominal_ms = x->origin == ORIGIN_SLOT ? first->nominal_ms : 0;
     x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, first);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/test/check.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"
+#include "engine/time/expect.h"
 #include "engine/time/slow_runs.h"
 
 static bool test_serves(const struct worker *w, const struct lane *lane)
@@ -77,7 +78,7 @@ static void check_exec(const struct engine *e, const struct exec *x)
     assert_false(exec_is_final(x->v.state));
     assert_true(leased == x->v.lease.held);
     bool paused = x->job->v.state == JOB_PAUSED;
-    bool waits = exec_is_waiting(x->v.state) && !paused;
+    bool waits = exec_is_waiting(x->v.state) && !paused && !expect_is_missed(x);
     if (!leased) /* else it is for its SLA: check_sla */
         assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
     bool permits = exec_has_permits(x);

@@ -385,7 +385,8 @@ void check_table(const struct engine *e, const struct table *t)
     check_homes(e, t);
 }
 
-/* An active job with a schedule has exactly one execution ahead, and no slot two outcomes. */
+/* An active job with a schedule has exactly one execution ahead, as has one that expects pings, and
+ * no slot two outcomes. */
 static void check_slots(const struct table *t)
 {
     struct map ahead = {0};
@@ -395,10 +396,10 @@ static void check_slots(const struct table *t)
         MAP_EACH(all[i], slot)
         {
             const struct exec_rec *x = slot->value;
-            if (x->origin != ORIGIN_SLOT)
+            if (x->origin != ORIGIN_SLOT && x->origin != ORIGIN_PING)
                 continue;
             uint64_t fate = x->job_id * 1000003 + (uint64_t)x->slot_ms;
-            assert_true(t->repeats || map_get(&fates, fate) == NULL);
+            assert_true(t->repeats || x->origin == ORIGIN_PING || map_get(&fates, fate) == NULL);
             map_put(&fates, fate, slot->value);
             if (x->state == EXEC_SCHEDULED) {
                 assert_null(map_get(&ahead, x->job_id));
@@ -410,7 +411,8 @@ static void check_slots(const struct table *t)
     {
         const struct exec_rec *x = slot->value;
         const struct job_rec *job = map_get(&t->jobs, x->job_id);
-        if (x->origin == ORIGIN_SLOT && !job_is_over(job->state))
+        bool recurs = x->origin == ORIGIN_SLOT || x->origin == ORIGIN_PING;
+        if (recurs && !job_is_over(job->state))
             assert_non_null(map_get(&ahead, job->id));
     }
     map_free(&ahead);

@@ -112,7 +112,9 @@ enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
     ret_rules->unique.has_keep = ret_rules->unique.keep_ms > 0;
     ret_rules->schedule = schedule_of(arena, every_ms, cron);
     ret_rules->calendars = calendars_of(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
-    ret_rules->delayed = str_eq(str_cut(&rest, '|'), STR("1"));
+    struct str kind = str_cut(&rest, '|');
+    ret_rules->delayed = str_eq(kind, STR("1"));
+    ret_rules->expects = str_eq(kind, STR("2"));
     ret_rules->breaker = breaker_of(str_cut(&rest, '|'));
     return RC_OK;
 }
@@ -137,6 +139,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         .schedule = schedule_of(arena, wish->every_ms, str_c(wish->cron)),
         .overlap = wish->overlap,
         .delayed = wish->when == WHEN_DELAY,
+        .expects = wish->expects,
         .misfire = wish->misfire.limit == 0 ? misfire_default : wish->misfire,
         .stagger_ms = wish->stagger_ms,
         .start_within_ms = wish->start_within_ms,
@@ -181,6 +184,6 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
         wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
         STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict, wish->keep_ms,
-        wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed,
+        wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed + 2 * wish->expects,
         wish->breaker == NULL ? "" : wish->breaker, (int)wish->spec_bytes, "");
 }

@@ -3,7 +3,7 @@
  * A spec is the rules as text: "queue|handler|priority|retries|policy|delay|concurrency key|limit|
  * rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|timeout|retry_on|team|
  * start_within|expires_in|sla expected|max|policy|unique key|until start|on conflict|keep|
- * calendars|delayed|breaker|…". wish_fill writes it, and read_rules gives the engine the same rules
+ * calendars|delayed (1) or expects (2)|breaker|…". wish_fill writes it, and read_rules gives the engine the same rules
  * again. */
 #pragma once
 #include "engine/core/engine.h"
@@ -30,6 +30,7 @@ struct wish {
     int64_t per_ms;
     int64_t every_ms;
     const char *cron;
+    bool expects; /* pings, within every_ms of one another */
     enum overlap overlap;
     struct misfire misfire; /* all zero: the default */
     int64_t stagger_ms;

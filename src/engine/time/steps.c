@@ -30,6 +30,7 @@
 #include "engine/depend/depends.h"
 #include "engine/ready/breakers.h"
 #include "engine/time/calendars.h"
+#include "engine/time/expect.h"
 #include "engine/time/slots.h"
 
 #include <stdlib.h>
@@ -126,14 +127,20 @@ static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *
         to->shift_ms += by_ms;
 }
 
+/* It waits for a ping, which is to come within a length of time. */
+static bool is_expecting(const struct exec *x)
+{
+    return x->origin == ORIGIN_PING && x->v.state == EXEC_SCHEDULED && !x->v.late;
+}
+
 /* Executions that wait for a length of time, not for a date. */
 static void move_waits(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
     if (PLANTED(delay_not_shifted))
         return;
-    if (x->v.state == EXEC_RETRYING || (is_delayed(x) && !exec_is_held(x)))
+    if (x->v.state == EXEC_RETRYING || is_expecting(x) || (is_delayed(x) && !exec_is_held(x)))
         to->due_ms = step_moved_ms(to->due_ms, by_ms);
-    if (is_delayed(x))
+    if (is_delayed(x) || is_expecting(x))
         to->slot_ms = step_moved_ms(to->slot_ms, by_ms);
 }
 
@@ -172,6 +179,16 @@ static bool may_return(const struct engine *e, const struct exec *x)
 {
     return e->clock.v.far_ms > 0 &&
            (!e->clock.v.first || x->job->v.def->schedule->start_ms <= e->now_ms);
+}
+
+/* A wait for a ping that is in memory has a length, and moves with the others (move_waits); one
+ * beyond the horizon is put right here. */
+static void replan_ping(struct engine *e, struct exec *x)
+{
+    if (!e->clock.v.first && e->clock.v.by_ms <= -REPLAN_MS)
+        expect_step_back(e, x, e->clock.v.by_ms, about(e));
+    else if (e->clock.v.far_ms > 0)
+        expect_step_back(e, x, 0, STR("it was planned by a clock that was ahead"));
 }
 
 /* Slots are dates: they move only where the clock that they were planned by was wrong. */
@@ -309,9 +326,11 @@ static void replan_far(struct engine *e)
     for (size_t i = 0; i < a->job_count; i++)
         adopt_job(e, &a->jobs[i], &err);
     for (size_t i = 0; i < a->live_count; i++) {
-        struct exec *x = a->live[i].origin == ORIGIN_SLOT ? adopt_exec(e, &a->live[i], &err) : NULL;
+        bool ping = a->live[i].origin == ORIGIN_PING;
+        bool wanted = ping || a->live[i].origin == ORIGIN_SLOT;
+        struct exec *x = wanted ? adopt_exec(e, &a->live[i], &err) : NULL;
         if (x != NULL)
-            replan(e, x);
+            (ping ? replan_ping : replan)(e, x);
     }
     e->clock.v.reading = a->more && a->live_count > 0;
     if (e->clock.v.reading)

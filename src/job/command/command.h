@@ -6,6 +6,7 @@
 #pragma once
 #include "base/list.h"
 #include "job/explain.h"
+#include "job/log.h"
 #include "job/poll.h"
 #include "job/record/record.h"
 #include "job/spec.h"
@@ -49,6 +50,7 @@ enum command_kind {
     CMD_WORKER,   /* one of them, with what it runs */
     CMD_CORDON,   /* give it nothing new */
     CMD_UNCORDON, /* … or do so again */
+    CMD_PING,     /* a run that took place elsewhere is over */
     COMMAND_KINDS,
 };
 
@@ -231,6 +233,19 @@ struct waits {
     int64_t by_kind[BLOCKER_KINDS];
 };
 
+/* How a run went that took place elsewhere, for a job that expects pings. */
+struct ping {
+    bool failed;
+    int64_t started_ms; /* 0: not said */
+    int32_t exit_code;  /* -1: not said */
+    struct str output;  /* what it printed last: at most PING_OUTPUT_MAX, in whole characters */
+    int64_t dropped_bytes;
+};
+enum {
+    PING_OUTPUT_MAX = LOG_CHUNK_BYTES_MAX, /* it is kept as one chunk */
+    PING_TOKEN = 1, /* names the attempt of such an execution: it never has a lease, nor another */
+};
+
 /* Which part of a reply a command fills. */
 enum reply_kind {
     REPLY_DONE = 1, /* none: that it was done says all; the items of a submission have their own */
@@ -271,7 +286,8 @@ struct command {
             uint64_t exec_id;   /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;      /* … */
             struct str approver;
-        } target; /* cancel, retry, explain, drain, cordon, hangup, extend, fence, one worker,
+            const struct ping *ping; /* CMD_PING */
+        } target; /* ping, cancel, retry, explain, drain, cordon, hangup, extend, fence, one worker,
                    * ack, lift */
         struct {
             uint64_t id;

@@ -48,6 +48,7 @@ static const struct command_facts table[] = {
     [CMD_WORKER]         = ROW(ALL,        FREELY,   NO_ID,  NO,  YES,    WORKERS),
     [CMD_CORDON]         = ROW(OWNER,      FREELY,   WORKER, NO,  NO,     WORKERS),
     [CMD_UNCORDON]       = ROW(OWNER,      FREELY,   WORKER, NO,  NO,     WORKERS),
+    [CMD_PING]           = ROW(OWNER,      NEVER,    JOB,    YES, NO,     RUN),
 };
 /* clang-format on */
 static_assert(COUNT_OF(table) == COMMAND_KINDS, "each kind of command has a row");

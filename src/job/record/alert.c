@@ -1,12 +1,12 @@
 #include "job/record/alert.h"
 
-const struct words alert_kind_words =
-    WORDS([ALERT_JOB_FAILED] = "job_failed", [ALERT_WORKER_LOST] = "worker_lost",
-          [ALERT_BREAKER_OPEN] = "breaker_open", [ALERT_DEAD_LETTERS] = "dead_letters",
-          [ALERT_QUEUE_OLD] = "queue_old", [ALERT_QUEUE_DEPTH] = "queue_depth",
-          [ALERT_FAILURE_RATE] = "failure_rate", [ALERT_SLA_WARNING] = "sla_warning",
-          [ALERT_SLA_VIOLATED] = "sla_violated", [ALERT_START_LATE] = "start_late",
-          [ALERT_SLOW] = "slow", [ALERT_TURNS_LOST] = "turns_lost", [ALERT_CLOCK] = "clock");
+const struct words alert_kind_words = WORDS(
+    [ALERT_JOB_FAILED] = "job_failed", [ALERT_WORKER_LOST] = "worker_lost",
+    [ALERT_BREAKER_OPEN] = "breaker_open", [ALERT_DEAD_LETTERS] = "dead_letters",
+    [ALERT_QUEUE_OLD] = "queue_old", [ALERT_QUEUE_DEPTH] = "queue_depth",
+    [ALERT_FAILURE_RATE] = "failure_rate", [ALERT_SLA_WARNING] = "sla_warning",
+    [ALERT_SLA_VIOLATED] = "sla_violated", [ALERT_START_LATE] = "start_late", [ALERT_SLOW] = "slow",
+    [ALERT_TURNS_LOST] = "turns_lost", [ALERT_CLOCK] = "clock", [ALERT_MISSED] = "missed");
 const struct words alert_level_words =
     WORDS([ALERT_WARNING] = "warning", [ALERT_CRITICAL] = "critical");
 const struct words alert_state_words =

@@ -32,6 +32,7 @@ enum alert_kind {
     ALERT_SLOW,         /* a run takes much longer than those of its job usually do */
     ALERT_TURNS_LOST,   /* the store has lost what it had kept: it was set back */
     ALERT_CLOCK,        /* the clock was set, and that was followed */
+    ALERT_MISSED, /* a job that expects pings got none in time, or one that tells of a failure */
     ALERT_KINDS
 };
 
@@ -106,6 +107,7 @@ struct alert_rules {
     bool breaker_open;
     bool sla;
     bool start_late;
+    bool missed;
     bool deliver;               /* a webhook is to be told: new ones are pending */
     int64_t quiet_ms;           /* of one key */
     int64_t queue_age_ms;       /* the oldest that is ready waits for so long */

@@ -188,7 +188,7 @@ bool operation_needs_document(const struct operation_rec *op)
  * once all the same; a run is asked for by the one that is ahead alone. */
 static bool is_the_one(const struct operation_rec *op, const struct exec_rec *exec)
 {
-    bool ahead = exec->origin == ORIGIN_ONCE ||
+    bool ahead = exec->origin == ORIGIN_ONCE || exec->origin == ORIGIN_PING ||
                  (exec->origin == ORIGIN_SLOT && exec->state == EXEC_SCHEDULED);
     return op->kind != OPERATION_TRIGGER_JOBS || (ahead && exec->id < op->id);
 }

@@ -7,6 +7,7 @@ static const struct str origin_names[ORIGINS] = {
     [ORIGIN_ONCE] = STR_INIT("once"),
     [ORIGIN_SLOT] = STR_INIT("slot"),
     [ORIGIN_REQUEST] = STR_INIT("request"),
+    [ORIGIN_PING] = STR_INIT("ping"),
 };
 
 struct str origin_name(enum origin origin)

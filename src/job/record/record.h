@@ -41,6 +41,7 @@ enum origin {
     ORIGIN_ONCE,    /* the only one its job was submitted for */
     ORIGIN_SLOT,    /* a slot of its job's schedule */
     ORIGIN_REQUEST, /* a run was requested of a job that has a schedule */
+    ORIGIN_PING,    /* a ping that is to come, or has told of a run elsewhere */
     ORIGINS
 };
 
@@ -70,7 +71,8 @@ struct exec_rec {
     uint32_t returned; /* leases that came back without having run, or by a drain: cost nothing */
     uint32_t unseen;   /* inherited leases that ended in silence since an end was last reported */
     bool proven;       /* its newest lease was named for so long that it left its probation */
-    bool late;         /* it had not started when it should have, and that was told */
+    bool late;         /* it had not started when it should have, and that was told; or its ping had
+                        * not come */
     int64_t sla_since_ms; /* when the clock of its SLA began for the newest attempt; 0: not yet */
     int64_t sla_extra_ms; /* time that was added to its limits */
     uint32_t sla_marks;   /* enum sla_mark */

@@ -27,6 +27,8 @@ const struct exec_rec *runs_next(enum job_state state, bool recurs, const struct
     if (state == JOB_PAUSED)
         return NULL; /* when it runs next, nobody knows until it is resumed */
     const struct exec_rec *ahead = runs_ahead(execs, count);
+    if (ahead != NULL && ahead->origin == ORIGIN_PING)
+        return NULL;
     return ahead != NULL || recurs ? ahead : runs_current(execs, count);
 }
 

@@ -16,7 +16,8 @@ enum { RUNS_UNFINISHED_MAX = SPEC_OVERLAP_QUEUE_MAX + 16 };
 const struct exec_rec *runs_current(const struct exec_rec *execs, size_t count);
 /* The one whose time has not come; NULL: there is none. */
 const struct exec_rec *runs_ahead(const struct exec_rec *execs, size_t count);
-/* The one whose moment is the job's next run; NULL: none is known, as of a job that is paused. */
+/* The one whose moment is the job's next run; NULL: none is known, as of a job that is paused, or
+ * of one that waits for a ping. */
 const struct exec_rec *runs_next(enum job_state state, bool recurs, const struct exec_rec *execs,
                                  size_t count);
 enum phase runs_phase(enum job_state state, const struct exec_rec *execs, size_t count);

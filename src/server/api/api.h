@@ -8,7 +8,7 @@
 request_step api_job_create, api_job_batch, api_job, api_job_delete,
     api_job_run_or_not;                                                      /* api_jobs.c */
 request_step api_job_patch, api_job_put, api_job_rollback, api_job_versions; /* api_edit.c */
-request_step api_execution, api_execution_cancel, api_retry, api_job_trigger,
+request_step api_execution, api_execution_cancel, api_retry, api_job_trigger, api_job_ping,
     api_execution_fence; /* api_executions.c */
 request_step api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,

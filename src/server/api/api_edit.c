@@ -167,7 +167,7 @@ static enum rc read_rest(struct request *r, struct reader *reader, struct edit_c
     TRY(reader->ops->dependencies(reader, call->job.id, SIDE_UPSTREAMS, SPEC_DEPENDS_MAX, r->arena,
                                   &upstreams, &call->upstreams.count, &r->err));
     call->upstreams.items = upstreams;
-    call->due_ms = view.next_run_ms;
+    call->due_ms = view.ping_due_ms > 0 ? view.ping_due_ms : view.next_run_ms;
     return read_names(r, reader, call);
 }
 

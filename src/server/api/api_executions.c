@@ -1,10 +1,12 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
 #include "server/call/shown.h"
+#include "server/output/output_log.h"
 #include "server/turn/idempotency.h"
 #include "server/view/job_view.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
+#include "wire/spec/ping_json.h"
 
 enum { SLA_EVENTS_SHOWN_MAX = 100 }; /* the newest; all of them are in the list of their job */
 
@@ -131,6 +133,56 @@ static void answer_triggered(struct request *r)
 void api_job_trigger(struct request *r)
 {
     run_once(r, answer_triggered);
+}
+
+/* ---- pings */
+
+static void answer_pinged(struct request *r)
+{
+    struct json_writer w = begin_created(r);
+    json_put_when(&w, "recorded_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer_body(r, 201);
+}
+
+/* The run is recorded; now what it printed is kept, under the name that this turn gave the run. A
+ * server that dies in between is asked again with the same Idempotency-Key, and keeps it then: a
+ * chunk that is there already stays as it is. */
+static void keep_output(struct request *r)
+{
+    const struct ping *ping = r->cmd.target.ping;
+    if (ping->output.len == 0) {
+        answer_pinged(r);
+        return;
+    }
+    struct log_chunk *chunk = ARENA_NEW(r->arena, struct log_chunk);
+    *chunk = (struct log_chunk){
+        .exec_id = r->cmd.reply.exec_id,
+        .token = PING_TOKEN,
+        .seq = 1,
+        .attempt = 1,
+        .stream = LOG_STDOUT,
+        .at_ms = r->cmd.reply.at_ms,
+        .bytes = ping->output,
+    };
+    r->output = (struct output_call){.chunks = chunk, .count = 1, .of_ping = true};
+    request_to_output_log(r, output_log_keep, answer_pinged);
+}
+
+void api_job_ping(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    struct ping *ping = ARENA_NEW(r->arena, struct ping);
+    if (!request_target(r) || !request_json(r, false, &doc))
+        return;
+    if (ping_parse(&doc, r->arena, ping, &errors) != RC_OK) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->cmd.target.ping = ping;
+    r->cmd.once = idempotency_of_call(r, &r->http->body, 1);
+    request_to_turn(r, keep_output);
 }
 
 /* ---- who may go on */

@@ -276,7 +276,7 @@ static enum rc read_schedule(struct request *r, struct slots_call *q)
     struct rules rules;
     TRY(spec_read(q->job.spec, r->arena, &spec, &r->err));
     TRY(rules_make(r->server->zones, &spec, r->arena, &rules, &r->err));
-    q->schedule = rules.schedule;
+    q->schedule = rules.expects ? NULL : rules.schedule;
     return RC_OK;
 }
 

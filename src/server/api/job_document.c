@@ -106,11 +106,15 @@ static void put_slots(struct json_writer *w, struct request *r, const struct spe
 void job_document_put_plan(struct json_writer *w, struct request *r, const struct spec *spec,
                            const struct submission *item, int64_t from_ms, int64_t due_ms)
 {
-    if (item->rules.schedule != NULL) {
+    if (spec_has_slots(spec)) {
         put_slots(w, r, spec, item, from_ms, due_ms);
         return;
     }
     json_put_str(w, "schedule_text", spec_schedule_text(spec, from_ms, r->arena));
+    if (spec->when == WHEN_PING) {
+        json_put_when(w, "ping_due_at", due_ms);
+        due_ms = 0; /* nothing of it runs */
+    }
     json_key(w, "next_runs");
     json_open_array(w);
     if (due_ms > 0)

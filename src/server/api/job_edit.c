@@ -98,7 +98,8 @@ static void note(struct job_edit *edit, struct buf *names, struct str key)
     if (names->len > 0)
         buf_add(names, STR(", "));
     buf_add(names, key);
-    edit->replan |= str_eq(key, STR("schedule")) || str_eq(key, STR("dst"));
+    edit->replan |=
+        str_eq(key, STR("schedule")) || str_eq(key, STR("dst")) || str_eq(key, STR("expect"));
 }
 
 /* How a payload is written is no difference. What cannot be read (a key stands twice) is compared
@@ -175,11 +176,26 @@ static bool waits_for_same(const struct spec *spec, const struct job_upstreams *
     return spec->depends_count == upstreams->count;
 }
 
+static bool is_set(const struct json *doc, const char *key)
+{
+    const struct json *value = json_get(doc, str_c(key));
+    return value != NULL && value->kind != JSON_NULL;
+}
+
 /* Before the document is read: half of its fields would be refused for the wrong reason. */
 static enum rc check_recurs(struct request *r, const struct spec *old, const struct json *doc,
                             struct field_errors *errors)
 {
     const struct json *schedule = json_get(doc, STR("schedule"));
+    bool expects = is_set(doc, "expect");
+    if (expects != (old->when == WHEN_PING)) {
+        field_error(errors, r->arena, STR("expect"),
+                    "cannot make a job expect pings that is run here, nor the other way round; "
+                    "cancel the job and submit another");
+        return RC_INVALID;
+    }
+    if (expects)
+        return RC_OK; /* whatever else it says is refused for the right reason */
     bool says = schedule == NULL || schedule->kind == JSON_OBJECT || schedule->kind == JSON_NULL;
     bool recurs =
         json_get(schedule, STR("every")) != NULL || json_get(schedule, STR("cron")) != NULL;
@@ -206,12 +222,6 @@ static enum rc check_kept(struct request *r, const struct job_rec *job, const st
 static const char *const work_members[] = {"command",    "handler", "http", "container",
                                            "kubernetes", "task",    NULL};
 static const char *const schedule_members[] = {"at", "delay", "every", "cron", NULL};
-
-static bool is_set(const struct json *doc, const char *key)
-{
-    const struct json *value = json_get(doc, str_c(key));
-    return value != NULL && value->kind != JSON_NULL;
-}
 
 /* A patch that sets another one of them leaves the old one beside it, unless that becomes null. */
 static void check_union(struct request *r, const struct json *old, const struct json *patch,

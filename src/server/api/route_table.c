@@ -58,6 +58,7 @@ const struct route route_table[] = {
     POST(   "/jobs/{}/pause",               ADMIN,  CMD_PAUSE_JOB,      api_job_run_or_not),
     POST(   "/jobs/{}/resume",              ADMIN,  CMD_RESUME_JOB,     api_job_run_or_not),
     POST(   "/jobs/{}/trigger",             ADMIN,  CMD_TRIGGER_JOB,    api_job_trigger),
+    POST(   "/jobs/{}/ping",                ADMIN,  CMD_PING,           api_job_ping),
     POST(   "/jobs/{}/extend-sla",          ADMIN,  CMD_EXTEND_SLA,     api_job_extend_sla),
     GET(    "/jobs/{}/sla-events",          ADMIN,  NONE,               api_job_sla_events, JOB),
     GET(    "/jobs/{}/sla-compliance",      ADMIN,  NONE,               api_job_sla_compliance,

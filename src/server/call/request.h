@@ -74,6 +74,7 @@ struct output_call {
     struct log_chunk *chunks;
     size_t count;
     uint64_t worker_id;
+    bool of_ping; /* of a run elsewhere, which no worker had: a turn has just named it */
 };
 
 /* How the body of an answer is sent (represent.h). */

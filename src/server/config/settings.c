@@ -135,6 +135,8 @@ const struct setting settings_all[] = {
         "alert when a worker vanished with work"),
     ENGINE_SWITCH("alert_breaker_open", alerts.breaker_open, "alert when a target is left alone"),
     ENGINE_SWITCH("alert_sla", alerts.sla, "alert when a run takes longer than its SLA says"),
+    ENGINE_SWITCH("alert_missed", alerts.missed,
+                  "alert when a ping that a job expects does not come, or tells of a failure"),
     ENGINE_SWITCH("alert_start_late", alerts.start_late,
         "alert when something has not started when it should have"),
     ENGINE_TIME("alert_quiet_ms", alerts.quiet_ms, SECOND, 30 * DAY,

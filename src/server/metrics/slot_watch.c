@@ -161,7 +161,7 @@ static enum rc check_job(struct slot_watch *w, struct reader *reader, const stru
     struct rules rules;
     if (job->state != JOB_ACTIVE || spec_read(job->spec, &w->arena, &spec, &r->err) != RC_OK ||
         rules_make(w->server->zones, &spec, &w->arena, &rules, &r->err) != RC_OK ||
-        rules.schedule == NULL)
+        !spec_has_slots(&spec))
         return RC_OK;
     metrics_checked(w->server->metrics, 1);
     return check_schedule(w, reader, job, rules.schedule);

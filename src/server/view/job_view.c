@@ -49,6 +49,9 @@ static void view_unfinished(struct job_view *view, const struct job_rec *job, bo
         view->current = view->last = runs_ahead(runs->execs, runs->count);
     if (next != NULL)
         view->next_run_ms = next->due_ms;
+    const struct exec_rec *ahead = runs_ahead(runs->execs, runs->count);
+    if (ahead != NULL && ahead->origin == ORIGIN_PING && job->state != JOB_PAUSED)
+        view->ping_due_ms = ahead->due_ms;
 }
 
 static enum rc read_unfinished(struct reader *reader, const struct job_rec *jobs,

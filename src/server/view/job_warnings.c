@@ -22,7 +22,7 @@ enum rc job_warnings_read(struct reader *reader, uint64_t job_id, const struct s
     struct sketch took_ms;
     *ret_warnings = NULL;
     *ret_count = 0;
-    if (!spec_recurs(spec))
+    if (!spec_has_slots(spec))
         return RC_OK;
     TRY(read_runs(reader, job_id, arena, &took_ms, err));
     struct schedule schedule =

@@ -252,6 +252,7 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
     put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
     json_put_text(w, "schedule_text", view->schedule_text);
     json_put_when(w, "next_run_at", view->next_run_ms);
+    json_put_when(w, "ping_due_at", view->ping_due_ms);
     if (view->estimate != NULL)
         estimate_put(w, view->estimate);
     if (view->outcomes != NULL)
@@ -368,8 +369,8 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
     M(job_id, RECORD) M(status, RECORD) M(phase, APART) M(version, RECORD) M(owner, RECORD)        \
     M(created_at, RECORD) M(finished_at, RECORD) M(changed_at, RECORD)                             \
     M(last_execution_id, APART) M(schedule_text, APART) M(next_run_at, APART)                      \
-    M(last_outcomes, OUTCOMES) M(p50_duration_ms, PACE)                                            \
-    M(estimated_start_time, ASKED) M(estimated_start_reason, ASKED)        \
+    M(ping_due_at, APART) M(last_outcomes, OUTCOMES) M(p50_duration_ms, PACE)                      \
+    M(estimated_start_time, ASKED) M(estimated_start_reason, ASKED)                                \
     M(current_execution, OF_ONE) M(last_execution, OF_ONE) M(retry_count, OF_ONE)                  \
     M(lost_count, OF_ONE) M(depends_on, WAITS) M(dependants, OF_ONE) M(more_dependants, OF_ONE)   \
     M(warnings, OF_ONE) M(transitions, OF_ONE) M(payload, OF_ONE)

@@ -44,6 +44,7 @@ struct job_view {
     enum phase phase;
     struct str schedule_text;       /* empty: its definition cannot be read */
     int64_t next_run_ms;            /* 0: none that is known */
+    int64_t ping_due_ms;            /* by when a ping is expected, or was; 0: none is */
     const struct exec_rec *current; /* under way; of a job that runs once, also ahead. NULL: none */
     const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
                                      * counters. NULL: not known */

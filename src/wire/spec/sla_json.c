@@ -51,7 +51,7 @@ void sla_put(struct json_writer *w, const struct sla *sla)
 
 void sla_exec_put(struct json_writer *w, const struct exec_rec *exec)
 {
-    uint32_t marks = exec->sla_marks & ~(uint32_t)SLA_SLOW; /* that is not about its SLA */
+    uint32_t marks = exec->sla_marks & ~(uint32_t)(SLA_SLOW | SLA_MISSED); /* not of its SLA */
     if (exec->sla_since_ms == 0 && exec->sla_extra_ms == 0 && marks == 0) {
         json_put_null(w, "sla");
         return;

@@ -4,6 +4,7 @@
 #include "job/spec_scan.h"
 #include "wire/json/fields.h"
 #include "wire/spec/depends_json.h"
+#include "wire/spec/expect_json.h"
 #include "wire/spec/sla_json.h"
 #include "wire/spec/unique_json.h"
 
@@ -401,6 +402,15 @@ static void read_unique(const struct fields *f, const struct field_place *at,
     unique_read(f, at, value, &spec->unique);
 }
 
+static void read_expect(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    expect_read(f, at, value, &spec->expect);
+    spec->work = WORK_PING;
+    spec->when = WHEN_PING;
+}
+
 static void read_depends_on(const struct fields *f, const struct field_place *at,
                             const struct json *value, void *into)
 {
@@ -464,10 +474,13 @@ static void check_work(const struct fields *f, const struct json *doc, uint64_t 
     bool handler = fields_seen(seen, JOB_FIELD_handler);
     bool later = fields_seen(seen, LATER_http) || fields_seen(seen, LATER_container) ||
                  fields_seen(seen, LATER_kubernetes) || fields_seen(seen, LATER_task);
-    if (command && handler)
+    bool expect = fields_seen(seen, JOB_FIELD_expect);
+    if (expect)
+        expect_check(f, seen);
+    else if (command && handler)
         field_error(f->errors, f->arena, STR("handler"), "must not stand beside command");
-    if (!command && !handler && !later && doc->kind == JSON_OBJECT)
-        field_error(f->errors, f->arena, STR("command"), "is required, or handler");
+    if (!command && !handler && !expect && !later && doc->kind == JSON_OBJECT)
+        field_error(f->errors, f->arena, STR("command"), "is required, or handler, or expect");
 }
 
 static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
@@ -485,7 +498,7 @@ static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
     parse_cron(&f, &spec);
     if (!spec_recurs(&spec))
         refuse_recurring(&f, seen);
-    else if (spec.unique.key.len > 0)
+    else if (spec_has_slots(&spec) && spec.unique.key.len > 0)
         field_error(errors, arena, STR("unique"),
                     "is for jobs that run once; of one that recurs, overlap says what becomes of a "
                     "slot while an earlier one is not over");

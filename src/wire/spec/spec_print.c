@@ -1,6 +1,7 @@
 /* Job documents, written. spec_json.c reads them. */
 #include "base/when.h"
 #include "job/time/preview.h"
+#include "wire/spec/expect_json.h"
 #include "wire/spec/sla_json.h"
 #include "wire/spec/spec_json.h"
 #include "wire/spec/unique_json.h"
@@ -22,7 +23,7 @@ static void put_duration(struct json_writer *w, const char *key, int64_t ms)
 
 static void put_command(struct json_writer *w, const struct spec *spec)
 {
-    if (spec->work == WORK_HANDLER)
+    if (spec->work == WORK_HANDLER || spec->work == WORK_PING)
         return;
     json_key(w, "command");
     if (spec->work == WORK_SHELL) {
@@ -76,7 +77,7 @@ static void put_cron(struct json_writer *w, const struct spec *spec)
 
 static void put_schedule(struct json_writer *w, const struct spec *spec)
 {
-    if (spec->when == WHEN_NOW)
+    if (spec->when == WHEN_NOW || spec->when == WHEN_PING)
         return;
     json_key(w, "schedule");
     json_open(w);
@@ -155,6 +156,8 @@ static bool is_default(const struct retry *retry)
 static void put_retry(struct json_writer *w, const struct spec *spec)
 {
     const struct retry *retry = &spec->retry;
+    if (spec->work == WORK_PING)
+        return;
     if (is_default(retry)) {
         json_put_raw(w, "retry", retry_default_text);
         return;
@@ -231,6 +234,11 @@ static void put_breaker(struct json_writer *w, const struct spec *spec)
         json_put_str(w, "breaker", spec->breaker.name);
 }
 
+static void put_expect(struct json_writer *w, const struct spec *spec)
+{
+    expect_put(w, &spec->expect);
+}
+
 /* ---- the whole document, from the list: a statement for each field that is printed */
 
 #define PUT_TEXT(name) json_put_str(w, #name, spec->name)
@@ -271,7 +279,7 @@ static void put_breaker(struct json_writer *w, const struct spec *spec)
 
 void spec_print(struct json_writer *w, const struct spec *spec)
 {
-    const bool recurs = spec_recurs(spec);
+    const bool recurs = spec_has_slots(spec);
     JOB_FIELDS(PUT)
 }
 
@@ -302,7 +310,12 @@ struct str spec_text(const struct spec *spec, struct arena *arena)
 struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct arena *arena)
 {
     char text[WHEN_TEXT_MAX];
+    char grace[WHEN_TEXT_MAX];
     switch (spec->when) {
+    case WHEN_PING:
+        return arena_printf(arena, "a ping every %s, or up to %s later",
+                            duration_format(text, spec->expect.every_ms).ptr,
+                            duration_format(grace, spec->expect.grace_ms).ptr);
     case WHEN_DELAY:
         return arena_printf(arena, "once, %s after it was submitted",
                             duration_format(text, spec->when_ms).ptr);
