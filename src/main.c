@@ -61,6 +61,8 @@ static const struct command commands[] = {
     {"extend-sla", extend_sla_command, "give what runs of a job more time"},
     {"trigger", trigger_command, "run a job now, whatever its schedule says"},
     {"retry", retry_command, "run a finished execution once more"},
+    {"exec", exec_command, "run a command here, and tell a job how it went"},
+    {"ping", ping_command, "tell a job how a run elsewhere went"},
     {"history", history_command, "list the definitions that a job has had"},
     {"rollback", rollback_command, "give a job a definition again that it had"},
     {"cron", cron_command, "explain a cron expression"},

@@ -108,20 +108,21 @@ static enum rc send_call(struct cli *cli, const struct http_call *call,
     return api_problem(cli, ret_response->status, &problem, err);
 }
 
-enum rc api_call_if(struct cli *cli, const char *condition, const char *method, struct str path,
-                    struct str body, struct json *ret_json, struct err *err)
+/* header NULL: none. */
+static enum rc call_with(struct cli *cli, const struct http_header *header, uint64_t timeout_ms,
+                         const char *method, struct str path, struct str body,
+                         struct json *ret_json, struct err *err)
 {
-    const struct http_header header = {str_c(condition != NULL ? condition : ""), STR("*")};
     struct http_response response;
     struct http_call call = {
         .method = method,
         .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(path)),
         .content_type = body.len > 0 ? "application/json" : NULL,
         .body = body,
-        .headers = &header,
-        .header_count = condition != NULL,
+        .headers = header,
+        .header_count = header != NULL,
         .accept = STR("application/json"),
-        .timeout_ms = CALL_TIMEOUT_MS,
+        .timeout_ms = timeout_ms,
     };
     TRY(send_call(cli, &call, &response, err));
     if (json_parse_by(&json_from_server, response.body, &cli->arena, ret_json, err)) {
@@ -130,6 +131,21 @@ enum rc api_call_if(struct cli *cli, const char *condition, const char *method, 
         return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
     }
     return RC_OK;
+}
+
+enum rc api_call_if(struct cli *cli, const char *condition, const char *method, struct str path,
+                    struct str body, struct json *ret_json, struct err *err)
+{
+    const struct http_header header = {str_c(condition != NULL ? condition : ""), STR("*")};
+    return call_with(cli, condition != NULL ? &header : NULL, CALL_TIMEOUT_MS, method, path, body,
+                     ret_json, err);
+}
+
+enum rc api_call_once(struct cli *cli, const char *key, struct str path, struct str body,
+                      uint64_t timeout_ms, struct json *ret_json, struct err *err)
+{
+    const struct http_header header = {STR("Idempotency-Key"), str_c(key)};
+    return call_with(cli, &header, timeout_ms, "POST", path, body, ret_json, err);
 }
 
 enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,

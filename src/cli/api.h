@@ -15,6 +15,9 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
  * met. */
 enum rc api_call_if(struct cli *cli, const char *condition, const char *method, struct str path,
                     struct str body, struct json *ret_json, struct err *err);
+/* POSTs under an Idempotency-Key: however often it is sent, it is done once. */
+enum rc api_call_once(struct cli *cli, const char *key, struct str path, struct str body,
+                      uint64_t timeout_ms, struct json *ret_json, struct err *err);
 enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err);
 
 /* GETs something long and hands it over in pieces. RC_UNREACHABLE also when it breaks off. */

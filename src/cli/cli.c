@@ -87,7 +87,7 @@ static enum rc find_token(struct cli *cli, const char *flag, struct err *err)
     return rc;
 }
 
-static enum rc start(struct cli *cli, const struct cli_common *args, struct err *err)
+enum rc cli_start(struct cli *cli, const struct cli_common *args, struct err *err)
 {
     cli->format = (enum cli_format)args->format;
     find_url(cli, args->url);
@@ -101,7 +101,7 @@ static enum rc finish(struct err *err)
     return cli_written(err);
 }
 
-static void cli_end(struct cli *cli)
+void cli_end(struct cli *cli)
 {
     arena_free(&cli->arena);
 }
@@ -114,7 +114,7 @@ int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *
     if (rc == RC_OK && args->help)
         return usage_help(opts, NULL);
     if (rc == RC_OK)
-        rc = start(&cli, args, &err);
+        rc = cli_start(&cli, args, &err);
     if (rc == RC_OK)
         rc = run(&cli, args, &err);
     if (rc == RC_OK)

@@ -77,6 +77,11 @@ typedef enum rc cli_run(struct cli *cli, const void *args, struct err *err);
 /* args holds the defaults; it is what the subcommand's own struct begins with. */
 int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run);
 
+/* For a subcommand that does something before it looks for a server, in place of cli_main: finds
+ * the server and the key. cli_end frees what a run holds. */
+enum rc cli_start(struct cli *cli, const struct cli_common *args, struct err *err);
+void cli_end(struct cli *cli);
+
 /* The job or execution that the only word on the command line stands for (api_target). */
 struct cli_target {
     struct str id;

@@ -44,6 +44,8 @@ int cordon_command(int argc, char **argv);
 int uncordon_command(int argc, char **argv);
 int trigger_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
+int exec_command(int argc, char **argv);
+int ping_command(int argc, char **argv);
 int history_command(int argc, char **argv);
 int rollback_command(int argc, char **argv);
 int cron_command(int argc, char **argv);

@@ -6,7 +6,7 @@
 #include "base/later.h"
 
 #define LATER_COMMANDS                                                                             \
-    "api|archive|audit|backup|completion|context|diff|doctor|drain|edit|exec|"                     \
+    "api|archive|audit|backup|completion|context|diff|doctor|drain|edit|"                          \
     "groups|keys|login|move|progress|release|restore|roles|secrets|tasks|tls|wait|"                \
     "webhooks"
 

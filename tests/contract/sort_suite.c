@@ -66,6 +66,8 @@ static const struct exec_rec *plain_next(const struct model *m, const struct job
             *newest = x;
     }
     const struct exec_rec *next = ahead != NULL ? ahead : current;
+    if (next != NULL && next == ahead && ahead->origin == ORIGIN_PING)
+        return NULL; /* it waits for a ping, and runs nothing */
     bool waits = next != NULL && (next->state == EXEC_SCHEDULED || next->state == EXEC_RETRYING);
     return job->state != JOB_PAUSED && waits ? next : NULL;
 }

@@ -34,6 +34,8 @@ static const struct view_field job_lines[] = {
     LINE("runs", VIEW_WORK, ""),
     LINE("schedule", VIEW_TEXT, "schedule_text"),
     LINE("next run", VIEW_WHEN, "next_run_at"),
+    LINE("ping due", VIEW_WHEN, "ping_due_at"),
+    LINE("expects", VIEW_PAIRS, "expect"),
     LINE("overlap", VIEW_TEXT, "overlap"),
     LINE("misfire", VIEW_PAIRS, "misfire"),
     LINE("stagger", VIEW_TEXT, "stagger"),
@@ -277,7 +279,8 @@ static void put_start(struct cli *cli, struct json_writer *w, const struct json 
     struct str reason = api_text(explanation, STR("estimated_start_reason"));
     if (at.len > 0)
         json_put_str(w, "estimated_start_time", at);
-    else if (reason.len > 0 && !str_eq(reason, STR("started")) && !str_eq(reason, STR("finished")))
+    else if (reason.len > 0 && !str_eq(reason, STR("started")) &&
+             !str_eq(reason, STR("finished")) && !str_eq(reason, STR("ping")))
         json_put_str(w, "starts_unknown",
                      arena_printf(&cli->arena, "not known: %.*s", STR_ARG(reason)));
 }

@@ -40,6 +40,10 @@ static const struct own_flag own_flags[] = {
          "what to do with a run that takes longer"),
     FLAG(misfire, &misfire_policy_words, "misfire", 0, OPT_TEXT, "HOW", AT(misfire),
          "runs to make up for after downtime"),
+    FLAG(expect, NULL, "expect-every", 0, OPT_TEXT, "DURATION", AT(expect_every),
+         "nothing runs: a ping is expected this often; see belfry exec"),
+    FLAG(expect, NULL, "expect-grace", 0, OPT_TEXT, "DURATION", AT(expect_grace),
+         "… or so much later (0s)"),
     FLAG(unique, NULL, "unique-keep", 0, OPT_TEXT, "DURATION", AT(unique_keep),
          "keep the key of --unique this long after success"),
 };

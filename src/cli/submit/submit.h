@@ -28,6 +28,8 @@ struct submit_args {
     const char *sla_policy;
     const char *misfire;
     const char *unique_keep;
+    const char *expect_every;
+    const char *expect_grace;
     /* About the submission, not the job. */
     const char *file;
     bool wait;

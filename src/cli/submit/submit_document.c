@@ -38,7 +38,12 @@ static enum rc check_work(const struct cli *cli, const struct submit_args *args,
                        words->items[0]);
     if (GIVEN(handler).text != NULL && words->count > 0)
         return err_set(err, RC_INVALID, "either a command or --handler, not both");
-    if (GIVEN(handler).text == NULL && words->count == 0)
+    if (args->expect_every != NULL) {
+        if (GIVEN(handler).text != NULL || words->count > 0)
+            return err_set(err, RC_INVALID, "a job that expects pings runs nothing here");
+    } else if (args->expect_grace != NULL) {
+        return err_set(err, RC_INVALID, "--expect-grace belongs to --expect-every");
+    } else if (GIVEN(handler).text == NULL && words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
     if (args->unique_keep != NULL && GIVEN(unique).text == NULL)
         return err_set(err, RC_INVALID, "--unique-keep belongs to --unique");
@@ -73,7 +78,7 @@ static void put_plain(struct json_writer *w, const struct job_field *field,
 static void put_work(struct json_writer *w, const struct cli *cli, const struct submit_args *args)
 {
     put_text(w, "handler", GIVEN(handler).text);
-    if (GIVEN(handler).text != NULL)
+    if (GIVEN(handler).text != NULL || args->expect_every != NULL)
         return;
     json_key(w, "command");
     json_open_array(w);
@@ -95,6 +100,28 @@ static void put_schedule(struct json_writer *w, const struct submit_args *args)
     put_text(w, "timezone", args->tz);
     if (args->seconds)
         json_put_bool(w, "seconds", true);
+    json_close(w);
+}
+
+static void put_expect(struct json_writer *w, const struct submit_args *args)
+{
+    if (args->expect_every == NULL)
+        return;
+    json_key(w, "expect");
+    json_open(w);
+    put_text(w, "every", args->expect_every);
+    put_text(w, "grace", args->expect_grace);
+    json_close(w);
+}
+
+/* What is not run is not tried again: a retry that is asked for is the server's to refuse. */
+static void put_retry(struct json_writer *w, const struct submit_args *args)
+{
+    if (args->expect_every != NULL && args->retries < 0)
+        return;
+    json_key(w, "retry");
+    json_open(w);
+    json_put_int(w, "max_retries", args->retries > 0 ? args->retries : 0);
     json_close(w);
 }
 
@@ -246,10 +273,8 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_unique(&w, args);
     put_breaker(&w, GIVEN(breaker).text);
     put_text(&w, "idempotency_key", GIVEN(idempotency_key).text);
-    json_key(&w, "retry");
-    json_open(&w);
-    json_put_int(&w, "max_retries", args->retries > 0 ? args->retries : 0);
-    json_close(&w);
+    put_expect(&w, args);
+    put_retry(&w, args);
     TRY(put_pairs(&w, "tags", "tag", &GIVEN(tags).list, err));
     json_close(&w);
     if (document.overflow)

@@ -580,8 +580,7 @@ void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end
 {
     const struct usage *usage = &end->usage;
     bool failed = end->class != FAILURE_NONE;
-    bool ran = end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED;
-    if (ran && x->origin != ORIGIN_PING) /* else it took no slot, and no place in a line */
+    if (end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED)
         estimate_learn(x, e->now_ms - x->v.started_ms);
     *attempt_record(e, x) = (struct attempt_rec){
         .exec_id = x->id,

@@ -44,6 +44,8 @@ static int64_t later_ms(int64_t a_ms, int64_t b_ms)
 void estimate_learn(const struct exec *x, int64_t took_ms)
 {
     const struct definition_rules *rules = &x->job->v.def->rules;
+    if (x->origin == ORIGIN_PING)
+        return; /* it took no slot, and no place in a line */
     if (rules->track->learnt != rules->track->lane->learnt)
         usual_learn(&rules->track->learnt->usual, took_ms);
     usual_learn(&rules->track->lane->learnt->usual, took_ms);

@@ -6,7 +6,7 @@
 #pragma once
 #include "base/list.h"
 #include "job/explain.h"
-#include "job/log.h"
+#include "job/ping.h"
 #include "job/poll.h"
 #include "job/record/record.h"
 #include "job/spec.h"
@@ -231,19 +231,6 @@ struct stats_view {
 struct waits {
     struct str queue;
     int64_t by_kind[BLOCKER_KINDS];
-};
-
-/* How a run went that took place elsewhere, for a job that expects pings. */
-struct ping {
-    bool failed;
-    int64_t started_ms; /* 0: not said */
-    int32_t exit_code;  /* -1: not said */
-    struct str output;  /* what it printed last: at most PING_OUTPUT_MAX, in whole characters */
-    int64_t dropped_bytes;
-};
-enum {
-    PING_OUTPUT_MAX = LOG_CHUNK_BYTES_MAX, /* it is kept as one chunk */
-    PING_TOKEN = 1, /* names the attempt of such an execution: it never has a lease, nor another */
 };
 
 /* Which part of a reply a command fills. */

@@ -235,7 +235,7 @@ static void answer(struct request *r, bool changed, uint32_t version, enum job_s
     json_put_when(&w, "created_at", call->job.created_ms);
     if (!changed || !call->dry_run) {
         int64_t next_ms = state == JOB_PAUSED ? 0 : due_ms;
-        json_put_when(&w, "estimated_start_time", next_ms);
+        json_put_when(&w, "estimated_start_time", call->edit.spec.when == WHEN_PING ? 0 : next_ms);
         job_document_put_plan(&w, r, &call->edit.spec, &call->edit.item, clock_wall_ms(), next_ms);
     }
     json_close(&w);

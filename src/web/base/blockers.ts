@@ -5,6 +5,7 @@ const words: Record<string, string> = {
     queue_paused: 'for a paused queue',
     calendar: 'for a calendar to allow it',
     scheduled: 'for their time',
+    ping: 'for a ping',
     retry: 'for their next attempt',
     overlap: 'for the run before to end',
     dependency: 'for other jobs',
@@ -35,5 +36,5 @@ export function waitsFor(kind: string): string {
 
 /** Time brings these by itself; nobody has to do anything. */
 export function isMerelyTime(kind: string): boolean {
-    return kind === 'scheduled' || kind === 'retry'
+    return kind === 'scheduled' || kind === 'ping' || kind === 'retry'
 }

@@ -10,7 +10,10 @@ void expect_read(const struct fields *f, const struct field_place *at, const str
         {FIELD("grace", struct expectation, grace_ms), .kind = FIELD_DURATION,
          .max = DURATION_MAX_MS},
     };
-    fields_read(f, at, value, expect_fields, COUNT_OF(expect_fields), into);
+    struct spec *spec = into;
+    fields_read(f, at, value, expect_fields, COUNT_OF(expect_fields), &spec->expect);
+    spec->work = WORK_PING;
+    spec->when = WHEN_PING;
 }
 
 /* What describes a job and says where it belongs; all else is about a run that nobody here makes.

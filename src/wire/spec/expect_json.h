@@ -3,7 +3,7 @@
 #include "job/spec.h"
 #include "wire/json/fields.h"
 
-/* Reads {"every": DURATION, "grace": DURATION} into a struct expectation. */
+/* Reads {"every": DURATION, "grace": DURATION} into a struct spec, whose job is not run, then. */
 void expect_read(const struct fields *f, const struct field_place *at, const struct json *value,
                  void *into);
 /* Reports each field that a job which is not run here has no use for; seen is the answer of

@@ -1,6 +1,6 @@
 /* ping_json.h - the body of POST /jobs/{id}/ping: how a run went that took place elsewhere. */
 #pragma once
-#include "job/command/command.h"
+#include "job/ping.h"
 #include "wire/json/fields.h"
 
 /* {"outcome": "success"|"failure", "started_at", "exit_code", "output"}. Output beyond

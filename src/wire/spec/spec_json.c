@@ -405,10 +405,7 @@ static void read_unique(const struct fields *f, const struct field_place *at,
 static void read_expect(const struct fields *f, const struct field_place *at,
                         const struct json *value, void *into)
 {
-    struct spec *spec = into;
-    expect_read(f, at, value, &spec->expect);
-    spec->work = WORK_PING;
-    spec->when = WHEN_PING;
+    expect_read(f, at, value, into);
 }
 
 static void read_depends_on(const struct fields *f, const struct field_place *at,

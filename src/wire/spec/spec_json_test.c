@@ -128,10 +128,43 @@ TEST(a_command_is_an_array_or_a_text_for_the_shell)
 
 TEST(there_is_exactly_one_kind_of_work)
 {
-    assert_problem("{}", "command", "is required, or handler");
-    assert_problem("{\"command\": null}", "command", "is required, or handler");
+    assert_problem("{}", "command", "is required, or handler, or expect");
+    assert_problem("{\"command\": null}", "command", "is required, or handler, or expect");
     assert_problem("{\"command\": \"a\", \"handler\": \"b\"}", "handler",
                    "must not stand beside command");
+}
+
+TEST(a_job_that_expects_pings_runs_nothing)
+{
+    struct spec spec = parsed("{\"expect\": {\"every\": \"1d\", \"grace\": \"1h\"}}");
+    assert_int_equal(spec.work, WORK_PING);
+    assert_int_equal(spec.when, WHEN_PING);
+    assert_int_equal(spec.expect.every_ms, 86400000);
+    assert_int_equal(spec.expect.grace_ms, 3600000);
+    assert_true(spec_recurs(&spec) && !spec_has_slots(&spec));
+    assert_problem("{\"expect\": {}}", "expect.every", "is required");
+    assert_problem("{\"expect\": {\"every\": \"1ms\"}}", "expect.every", NULL);
+    assert_problem("{\"expect\": {\"every\": \"1d\", \"at\": 1}}", "expect.at", "unknown field");
+    static const char *const others[] = {"\"command\": \"a\"",
+                                         "\"handler\": \"h\"",
+                                         "\"schedule\": {\"every\": \"1h\"}",
+                                         "\"timeout\": \"1s\"",
+                                         "\"retry\": {}",
+                                         "\"overlap\": \"skip\"",
+                                         "\"stagger\": \"1m\"",
+                                         "\"depends_on\": []",
+                                         "\"payload\": 1",
+                                         "\"breaker\": \"b\"",
+                                         "\"unique\": {\"key\": \"k\"}",
+                                         "\"start_within\": \"1s\""};
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        char doc[200];
+        char field[40];
+        snprintf(doc, sizeof doc, "{\"expect\": {\"every\": \"1d\"}, %s}", others[i]);
+        snprintf(field, sizeof field, "%.*s", (int)strcspn(others[i] + 1, "\""), others[i] + 1);
+        assert_problem(doc, field,
+                       "must not stand beside expect: such a job is pinged, and not run here");
+    }
 }
 
 TEST(a_bad_command_is_refused)

@@ -23,7 +23,7 @@ import { sentence } from './sentence'
 import { SilenceForm, Silences } from './silences'
 
 const kinds = ['job_failed', 'worker_lost', 'breaker_open', 'dead_letters', 'queue_old', 'queue_depth', 'failure_rate',
-    'sla_warning', 'sla_violated', 'start_late', 'slow', 'turns_lost', 'clock']
+    'sla_warning', 'sla_violated', 'start_late', 'slow', 'turns_lost', 'clock', 'missed']
 const always: Filter[] = [
     { name: 'key', label: 'Key', first: true, placeholder: 'Key, or its beginning with *' },
     { name: 'level', label: 'Level', words: ['warning', 'critical'], many: true },

@@ -10,6 +10,7 @@ import { Duration, Time } from '../../parts/show/time'
 
 const origins: Record<string, string> = {
     once: 'its job was submitted for it', slot: "a slot of its job's schedule", request: 'somebody asked for it',
+    ping: 'it took place elsewhere, and a ping tells of it',
 }
 
 function Fact({ name, children }: { name: string, children: ComponentChildren }) {
@@ -38,7 +39,8 @@ export function Facts({ one, zone }: { one: Execution, zone: string | null }) {
                 <Fact name="Output"><a href={`/executions/${one.execution_id}/output`}>{bytes(used.output)}</a></Fact>
             </>}
             {one.retry_of && <Fact name="Repeats"><Id id={one.retry_of} href={`/executions/${one.retry_of}`} /></Fact>}
-            {one.start_late && <Fact name="Start"><Status state="expired" word="later than it should" /></Fact>}
+            {one.start_late && <Fact name={one.origin === 'ping' ? 'Ping' : 'Start'}>
+                <Status state="expired" word="later than it should" /></Fact>}
             {one.sla && <Fact name="SLA"><a href={`/executions${printQuery({ job: one.job_id })}`}>
                 <Status state={one.sla.broken ? 'failed' : one.sla.exceeded_expected ? 'warning' : 'completed'}
                     word={one.sla.broken ? 'broken' : one.sla.exceeded_expected ? 'longer than expected' : 'kept'} />

@@ -35,6 +35,8 @@ export function sentence(one: Execution, now: number, blocker: string | null): S
     case 'retrying':
         return { text: `Attempt ${one.attempt_count} failed${why}; it is tried again ${inTime(one.next_attempt_at)}.` }
     case 'scheduled':
+        if (one.origin === 'ping')
+            return { text: waits.trim() || 'It waits for a ping.', hue: one.start_late ? 'bad' : undefined }
         return { text: `It is due ${inTime(one.due_at)}.${waits}` }
     case 'blocked':
         return { text: waits.trim() || 'It waits for something else.' }

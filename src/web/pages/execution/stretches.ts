@@ -27,6 +27,7 @@ const words: Record<string, string> = {
     sla_extension: 'its SLA was extended',
     slow: 'slower than usual',
     clock: "the server's clock was set",
+    missed: 'its ping has not come',
     deduplicate: 'its work had been done already',
 }
 

@@ -2,6 +2,7 @@
 import type { Job } from 'openapi'
 import { commandText } from '../../base/format'
 import { printQuery } from '../../base/query'
+import { parse } from '../../base/when'
 import { Status } from '../../parts/show/status'
 import { Time } from '../../parts/show/time'
 import { Durations } from './durations'
@@ -61,11 +62,26 @@ function Facts({ job }: { job: Job }) {
 /** What it runs. */
 const workOf = (job: Job) => job.handler ? `handler ${job.handler}` : commandText(job.command)
 
+/** It is run elsewhere. */
+function Pings({ job }: { job: Job }) {
+    const missed = job.ping_due_at !== null && (parse(job.ping_due_at) ?? 0) < Date.now()
+    return (
+        <p class="row">
+            <span><span class="soft">expects</span> {job.schedule_text}</span>
+            {job.ping_due_at && <span>
+                {missed ? <Status state="failed" word="missed since" /> : 'the next one by'}{' '}
+                <Time at={job.ping_due_at} exactly />
+            </span>}
+        </p>
+    )
+}
+
 export function Summary({ job }: { job: Job }) {
     return (
         <div class="stack">
             {job.description && <p>{job.description}</p>}
-            <p><span class="soft">runs</span> <code class="job-work">{workOf(job)}</code></p>
+            {job.expect ? <Pings job={job} />
+                : <p><span class="soft">runs</span> <code class="job-work">{workOf(job)}</code></p>}
             <Facts job={job} />
             {job.warnings.map(warning => <p key={warning.code} class="old-data">{warning.text}</p>)}
             <Failure job={job} />

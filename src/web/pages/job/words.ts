@@ -4,7 +4,8 @@ import { commandText } from '../../base/format'
 
 /** The name of a job, or what it runs. */
 export const titleOf = (job: Job): string =>
-    job.name ?? (job.handler ? `handler ${job.handler}` : commandText(job.command))
+    job.name ?? (job.expect ? job.schedule_text ?? 'pings'
+        : job.handler ? `handler ${job.handler}` : commandText(job.command))
 
 export const recurs = (job: Job): boolean => !!job.schedule && ('cron' in job.schedule || 'every' in job.schedule)
 
