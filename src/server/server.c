@@ -7,6 +7,7 @@
 #include "loop/signals.h"
 #include "loop/zones.h"
 #include "server/alert/alert_sender.h"
+#include "server/alert/heartbeat.h"
 #include "server/auth/codes.h"
 #include "server/auth/wrong_keys.h"
 #include "server/call/board.h"
@@ -289,6 +290,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
     TRY(alert_sender_start(s, &s->alert_sender, err));
+    TRY(heartbeat_start(s, &s->heartbeat, err));
     TRY(scraper_start(s, &s->scraper, err));
     TRY(start_nets(p, err));
     serve_members(p);
@@ -377,6 +379,7 @@ static void stop(struct process *p)
         net_drain(s->nets[i]);
     if (s->queries != NULL)
         queries_hurry(s->queries);
+    heartbeat_stop(s->heartbeat);
     alert_sender_stop(s->alert_sender);
     if (s->membership != NULL)
         membership_hurry(s->membership);

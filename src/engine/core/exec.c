@@ -126,6 +126,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .state = x->v.state,
         .queue = x->job->v.def->rules.queue->name,
         .handler = handler_of(e, x, event, attempt_ms),
+        .of_ping = x->origin == ORIGIN_PING,
     };
 }
 
@@ -578,7 +579,6 @@ static struct attempt_rec *attempt_record(struct engine *e, struct exec *x)
 
 void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end *end)
 {
-    const struct usage *usage = &end->usage;
     bool failed = end->class != FAILURE_NONE;
     if (end->outcome != OUTCOME_LOST && end->outcome != OUTCOME_RETURNED)
         estimate_learn(x, e->now_ms - x->v.started_ms);
@@ -590,11 +590,11 @@ void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end
         .started_ms = x->v.started_ms,
         .ended_ms = later_ms(e->now_ms, x->v.started_ms),
         .outcome = end->outcome,
-        .usage = *usage,
+        .usage = end->usage,
         .error = end->error,
         .class = end->class,
-        .fingerprint = failed ? failure_fingerprint(end->class, usage->exit_code, usage->signal,
-                                                    end->tail, end->error)
+        .fingerprint = failed ? failure_fingerprint(end->class, end->usage.exit_code,
+                                                    end->usage.signal, end->tail, end->error)
                               : 0,
         .tail = end->tail,
     };

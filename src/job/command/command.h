@@ -385,6 +385,7 @@ struct event {
     uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
+    bool of_ping;          /* it is about one of ORIGIN_PING */
     struct str handler;    /* an attempt ended: of its job; empty: a command */
     int64_t waited_ms;     /* EV_LEASE: since it was ready; -1: it had a lease since */
     int64_t lag_ms;        /* EV_LEASE: since it should have run; -1: it had a lease before */

@@ -16,6 +16,7 @@ struct metrics;
 struct scraper;
 struct kept;
 struct alert_sender;
+struct heartbeat;
 struct membership;
 struct net;
 struct queries;
@@ -38,6 +39,7 @@ struct server {
     struct board *waits;                     /* the same of how many wait for what */
     struct queries *queries;                 /* reads */
     struct alert_sender *alert_sender;       /* sends alerts; NULL: no webhook is configured */
+    struct heartbeat *heartbeat;             /* says that it lives; NULL: nobody wants to know */
     struct output_log *tail;                 /* keeps and follows output, and tells what happens */
     struct zones *zones;                     /* time zones by name */
     struct kept *forecasts;                  /* that were made lately, … */

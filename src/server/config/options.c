@@ -1,5 +1,6 @@
 #include "server/config/options.h"
 #include "base/log.h"
+#include "bridge/post.h"
 #include "job/job_env.h"
 #include "loop/file.h"
 #include "server/config/settings.h"
@@ -210,6 +211,8 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
     if (webhooks_check(o->alert_webhooks, err) != RC_OK)
         return err_note(err, "alert_webhooks");
+    if (o->heartbeat_url[0] != '\0' && !post_url_check(o->heartbeat_url))
+        return err_set(err, RC_INVALID, "heartbeat_url: is not an http or https address");
     if (job_env_check(str_c(o->job_env), err) != RC_OK)
         return err_note(err, "job_env");
     return RC_OK;

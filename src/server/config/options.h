@@ -75,6 +75,8 @@ struct server_options {
     const char *job_env; /* variables that commands of the worker inside get, too (job/job_env.h) */
 
     const char *alert_webhooks; /* addresses, comma-separated; empty: alerts are not sent */
+    const char *heartbeat_url;  /* is told that this server lives; empty: nobody is */
+    uint64_t heartbeat_ms;
 
     /* Times. */
     uint64_t tzdata_look_ms;  /* how often to see whether time zones have other rules */

@@ -75,7 +75,10 @@ struct str metric_word(enum metric_label label, size_t i)
                                                         STR_INIT("concurrency"),
                                                     [GAUGE_LIMIT_RATE] = STR_INIT("rate"),
                                                     [GAUGE_LIMIT_TEAM] = STR_INIT("team")};
+    static const struct str beats[BEAT_ENDS] = {STR_INIT("sent"), STR_INIT("failed"),
+                                                STR_INIT("withheld")};
     switch (label) {
+    case LABEL_BEAT: return beats[i];
     case LABEL_ALERT: return i == 0 ? STR("") : alert_kind_name((enum alert_kind)i);
     case LABEL_PHASE: return phases[i];
     case LABEL_STATE: return states[i];

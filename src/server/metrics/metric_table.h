@@ -48,6 +48,7 @@ enum {
     L(CLASS, HTTP_CLASSES, "class")                                                                \
     L(AXIS, METRIC_AXES, "label")                                                                  \
     L(FILE, FILE_KINDS, "file")                                                                    \
+    L(BEAT, BEAT_ENDS, "outcome")                                                                  \
     L(VERSION, 1, "version")
 
 /* Of executions that are not over. */
@@ -68,6 +69,9 @@ enum run_end {
     RUN_END_LOST,
     RUN_ENDS
 };
+
+/* Of heartbeats: withheld ones were not sent, since the store had kept nothing. */
+enum beat_end { BEAT_SENT, BEAT_FAILED, BEAT_WITHHELD, BEAT_ENDS };
 
 enum http_class { HTTP_2XX, HTTP_3XX, HTTP_4XX, HTTP_5XX, HTTP_CLASSES };
 
@@ -99,7 +103,8 @@ enum worker_state {
  *
  * turn: the thread of turns, after the commit. events: the thread of the output log, which is told
  * of each event after its commit. second: the numbers that the turn gives once a second. net: the
- * threads of connections. query: looked for in the store. scrape: read when it is asked for. */
+ * threads of connections. query: looked for in the store. heartbeat: its own thread. scrape: read
+ * when it is asked for. */
 
 /* Gauges come last. */
 #define QUEUE_METRICS(M)                                                                           \
@@ -184,6 +189,8 @@ enum worker_state {
     M(LETTERS_GONE, COUNTER, ONE, NONE, turn, "dead_letters_removed_total",                        \
       "dead letters that were retried, discarded or too old")                                      \
     M(ALERTS, COUNTER, ONE, ALERT, turn, "alerts_total", "alerts that were raised")                \
+    M(HEARTBEATS, COUNTER, ONE, BEAT, heartbeat, "heartbeats_total",                               \
+      "heartbeats to heartbeat_url, by the owner of the first partition")                          \
     M(TURNS, COUNTER, ONE, NONE, turn, "turns_total", "turns that were ended")                     \
     M(COMMANDS, COUNTER, ONE, NONE, turn, "turn_commands_total", "commands that these decided")    \
     M(PHASES, COUNTER, US, PHASE, turn, "turn_phase_seconds_total", "where turns spent time")      \

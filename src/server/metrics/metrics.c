@@ -189,7 +189,7 @@ static void count_in_queue(metric_cell *cells, const struct event *event)
         cell_add(&cells[CELL_ENQUEUED], 1);
     if (end != NO_CELL)
         cell_add(&cells[end], 1);
-    if (end == CELL_FAILED)
+    if (end == CELL_FAILED && !event->of_ping)
         cell_add(&cells[CELL_DEAD_LETTERED], 1);
     if (event->state == EXEC_TIMEOUT)
         cell_add(&cells[CELL_TIMED_OUT], 1);
@@ -468,6 +468,11 @@ void metrics_slow(struct metrics *m, size_t net, bool told)
 void metrics_checked(struct metrics *m, size_t schedules)
 {
     cell_add(&m->server[CELL_CHECKED], (int64_t)schedules);
+}
+
+void metrics_heartbeat(struct metrics *m, enum beat_end end)
+{
+    cell_add(&m->server[CELL_HEARTBEATS + end], 1);
 }
 
 void metrics_missed_slots(struct metrics *m, uint64_t count)

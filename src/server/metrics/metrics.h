@@ -62,6 +62,10 @@ void metrics_slow(struct metrics *m, size_t net, bool told); /* told: in the log
 void metrics_checked(struct metrics *m, size_t schedules);
 void metrics_missed_slots(struct metrics *m, uint64_t count);
 
+/* ---- by the thread of heartbeats */
+
+void metrics_heartbeat(struct metrics *m, enum beat_end end);
+
 /* ---- by the thread of scrapes */
 
 /* All numbers that are counted. */

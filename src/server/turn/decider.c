@@ -179,6 +179,7 @@ static enum rc step_with_store(struct decider *d, struct command **commands, siz
     struct turn_news news;
     TRY(try(d, commands, count, &news, err));
     tell(d, &news, count);
+    atomic_fetch_add(&d->kept, news.committed);
     if (!d->outage.on) {
         atomic_store(&d->server->trouble, RC_OK);
         return RC_OK;
@@ -311,6 +312,17 @@ static void step(struct decider *d)
     enter_phase(d, TURN_PHASES);
 }
 
+/* A store that takes none is found out by the next turn. */
+static void prove(struct decider *d)
+{
+    struct err err;
+    bool owns = ownership_set(&d->turn.owned).bits != 0;
+    if (!atomic_exchange(&d->proof_wanted, false) || d->outage.on || !owns || is_barred(d, &err))
+        return;
+    if (turn_probe(&d->turn, &err) == RC_OK)
+        atomic_fetch_add(&d->kept, 1);
+}
+
 void decider_run_outage(struct decider *d, const struct err *err)
 {
     static struct command *commands[TURN_COMMANDS_MAX];
@@ -429,6 +441,7 @@ static void decide(void *arg)
         give_gauges(d);
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
+        prove(d);
     }
     /* Commands that still wait are told that the server is going away. */
     decider_unpark(d);
@@ -499,6 +512,17 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     }
     *ret_decider = d;
     return RC_OK;
+}
+
+uint64_t decider_commits(const struct decider *d)
+{
+    return atomic_load(&d->kept);
+}
+
+void decider_prove(struct decider *d)
+{
+    atomic_store(&d->proof_wanted, true);
+    decider_nudge(d);
 }
 
 void decider_nudge(struct decider *d)

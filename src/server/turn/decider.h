@@ -21,6 +21,11 @@ void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
 void decider_nudge(struct decider *d);
 /* From any thread. It ends with its answer, also when the server is going away. */
 void decider_send_errand(struct decider *d, struct errand *take_errand);
+/* So many turns the store has kept, and commits that were asked for by decider_prove. From any
+ * thread. */
+uint64_t decider_commits(const struct decider *d);
+/* Has a commit made that changes nothing, to see whether the store takes one. From any thread. */
+void decider_prove(struct decider *d);
 /* How long the commits of the last minute took, in microseconds. From any thread. */
 void decider_commit_times(struct decider *d, struct sketch *ret_sketch);
 /* Takes nothing new, answers everything that waits, and ends the thread. */

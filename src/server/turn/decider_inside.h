@@ -26,6 +26,8 @@ struct decider {
     int64_t spent_us[TURN_PHASES]; /* … how long its phases took, repeated ones added up */
     int64_t next_gauges_us;        /* the next numbers for metrics */
     atomic_bool failed;
+    atomic_uint_least64_t kept;  /* commits, see decider_commits */
+    atomic_bool proof_wanted;    /* by decider_prove */
     atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
 
     /* in a cluster */
