@@ -239,7 +239,8 @@ static void draw_waits(struct world *w, struct wish *wish, size_t behind)
             wait->wish = m->wishes.len + 1 + pick(w, behind);
         else
             wait->job_id = pick(w, 3) == 0 ? some_recurring(w) : some_job(w);
-        bool known = wait->job_id == 0 || model_job(m, wait->job_id) != NULL;
+        const struct model_job *job = model_job(m, wait->job_id);
+        bool known = wait->job_id == 0 || (job != NULL && !model_expects(m, job));
         bool twice = i == 1 && wish->wait_count == 1 && waits[0].job_id == wait->job_id;
         wish->wait_count += known && !twice;
     }
@@ -253,7 +254,9 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
     bool command = wish->rules.handler.len == 0;
     struct spec spec = {
         .name = wish->name,
-        .work = command ? WORK_ARGV : WORK_HANDLER,
+        .work = wish->rules.expects ? WORK_PING
+                : command           ? WORK_ARGV
+                                    : WORK_HANDLER,
         .argv = argv,
         .argc = command ? 1 : 0,
         .handler = wish->rules.handler,
@@ -276,6 +279,8 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         spec.when = wish->when;
         spec.when_ms = wish->when_ms;
     }
+    if (wish->rules.expects)
+        spec.expect.every_ms = wish->rules.schedule->every_ms;
     if (wish->rules.schedule != NULL) {
         spec.overlap = wish->rules.overlap;
         spec.misfire = wish->rules.misfire;
@@ -348,6 +353,16 @@ void client_submit(struct world *w)
         wish_for(w, wish, call, &call->cmd.submit.items[i]);
     }
     SAY(w, "client", "submits %zu jobs: j%zu ...", count, w->model.wishes.len - count);
+    net_send(w, call);
+}
+
+void client_submit_one(struct world *w, const struct wish *wish)
+{
+    struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));
+    call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, 1);
+    call->cmd.submit.count = 1;
+    wish_for(w, *wish, call, call->cmd.submit.items);
+    SAY(w, "client", "submits j%zu", w->model.wishes.len - 1);
     net_send(w, call);
 }
 
@@ -495,6 +510,8 @@ static uint64_t some_at_work(struct world *w)
 static void edit(struct world *w, uint64_t id, bool replan)
 {
     const struct model_job *job = model_job(&w->model, id);
+    if (job != NULL && model_expects(&w->model, job))
+        return; /* little of it can be edited */
     struct wish wish = {.edits = id, .version = 1, .rules.queue = queue_words[0]};
     if (job != NULL)
         wish = draw_edit(w, job, replan);
@@ -540,7 +557,8 @@ static void submit_behind_slots(struct world *w)
     wish.waits = waits;
     for (size_t i = 0; i < 2; i++) {
         uint64_t id = some_recurring(w);
-        if (model_job(&w->model, id) == NULL || (i == 1 && waits[0].job_id == id))
+        const struct model_job *job = model_job(&w->model, id);
+        if (job == NULL || model_expects(&w->model, job) || (i == 1 && waits[0].job_id == id))
             return;
         waits[wish.wait_count++] = (struct model_wait){
             .job_id = id, .type = pick(w, 3) == 0 ? DEPENDS_SUCCESS : DEPENDS_COMPLETION};

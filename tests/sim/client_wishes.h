@@ -5,10 +5,13 @@
 #pragma once
 #include "net.h"
 
+struct wish;
+
 /* A job as a document, for somebody's SQL, and its wish; the text is the day's. */
 struct str client_document(struct world *w, size_t *ret_wish);
 /* A few jobs, drawn at random: some wait for each other, some must not be there twice. */
 void client_submit(struct world *w);
+void client_submit_one(struct world *w, const struct wish *wish);
 /* Another definition of one that is there, as far as anybody knows. */
 void client_edit(struct world *w);
 /* A definition that an edited job had before, as one reads it back. */

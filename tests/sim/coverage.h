@@ -38,6 +38,8 @@
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \
     X(FIRED_LATE, "a slot was fired late")                                                         \
+    X(TROUBLE, "a ping did not come, or told of a failure, and that was told")                     \
+    X(TROUBLE_GOES_ON, "… and another one was not, since nothing had been well meanwhile")         \
     X(OVERLAP, "a slot was skipped because an earlier run was not over")                           \
     X(HELD_BACK, "a worker waited for work that may not start")                                    \
     X(BREAKER_OPEN, "a target was left alone")                                                     \

@@ -231,7 +231,10 @@ static void keep_attempt(struct world *w, const struct attempt_rec *rec,
     PROMISE(w, attempt->outcome == OUTCOME_NONE || (silent && rec->outcome == OUTCOME_SUCCEEDED),
             "an attempt of %s ended twice, as %.*s and as %.*s", exec_label(w, rec->exec_id),
             STR_ARG(outcome_name(attempt->outcome)), STR_ARG(outcome_name(rec->outcome)));
-    failures_keep(w, x, attempt, rec, view);
+    if (x->rec.origin != ORIGIN_PING)
+        failures_keep(w, x, attempt, rec, view);
+    else if (rec->outcome == OUTCOME_FAILED)
+        attempt->class = FAILURE_UNKNOWN; /* clients say an exit code, and print nothing */
     attempt->outcome = rec->outcome;
     if (rec->ended_ms - rec->started_ms > w->model.longest_ms)
         w->model.longest_ms = rec->ended_ms - rec->started_ms;
@@ -378,7 +381,8 @@ static void check_job(struct world *w, const struct model_exec *x)
 static void check_changed(struct world *w, struct model_exec *x, const struct turn_view *view)
 {
     check_times(w, &x->rec);
-    failures_check(w, x);
+    if (x->rec.origin != ORIGIN_PING)
+        failures_check(w, x);
     PROMISE(w, x->rec.attempts == attempts_of(x),
             "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
             x->rec.attempts, attempts_of(x));
@@ -400,7 +404,8 @@ static void check_deliveries(struct world *w, const struct turn_view *view)
     for (size_t i = 0; i < view->count; i++) {
         struct call *call = CONTAINER_OF(view->commands[i], struct call, cmd);
         enum command_kind kind = call->cmd.kind;
-        if ((kind != CMD_TRIGGER_JOB && kind != CMD_RETRY_EXEC) || call->cmd.reply.rc != RC_OK)
+        bool makes = kind == CMD_TRIGGER_JOB || kind == CMD_RETRY_EXEC || kind == CMD_PING;
+        if (!makes || call->cmd.reply.rc != RC_OK)
             continue; /* of others more than one promise speaks */
         void *this_turn = (void *)(uintptr_t)view->turn; /* which may be kept in parts */
         void *before = map_get(&w->model.applied, call->delivery);

@@ -82,6 +82,10 @@ struct model_job {
     struct schedule *schedule; /* NULL: it runs once */
     struct slot next;          /* the first one about which nothing is written down */
     int64_t resumed_ms;        /* wall clock: what was due until then stays missed */
+    bool trouble;              /* it expects pings, and that is not well: since then it was told */
+    uint32_t worries;          /* how often that began … */
+    bool worries_unclear;      /* (or perhaps not) … */
+    uint64_t worry_turn;       /* … in this turn */
     bool was_parallel;         /* so that runs from before an edit may be side by side */
     int64_t edited_ms;         /* boot clock: of the newest edit; 0: there was none */
     uint64_t edited_turn;      /* model.turn of the newest edit, and how it was before: */
@@ -377,6 +381,15 @@ void slots_decided(struct world *w, struct model_exec *x, enum exec_event event,
                    const struct exec_rec *to, const struct turn_view *view);
 /* After each turn that changed something of it. */
 void slots_check(struct world *w, const struct model_job *job);
+
+/* ---- jobs that expect pings (model_pings.c) */
+
+bool model_expects(const struct model *m, const struct model_job *job);
+/* A step of an execution that waits for a ping. */
+void pings_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
+                const struct exec_rec *to, const struct turn_view *view);
+/* After all steps of the turn: who came into trouble was told of. */
+void pings_told(struct world *w, const struct delta *delta);
 
 /* ---- jobs that are edited (model_edits.c) */
 

@@ -129,6 +129,7 @@ static void keep_alert(struct world *w, const struct alert_rec *alert, const str
     struct model *m = &w->model;
     struct model_alert *told = find(m, alert->key, view->load);
     bool anew = told != NULL && told->silenced && alert->state != ALERT_SILENCED;
+    anew |= alert->kind == ALERT_MISSED; /* pings_told counts */
     PROMISE(w, anew || !is_recent(w, told, view->now.boot_ms), "'%.*s' is told again at once",
             STR_ARG(alert->key));
     check_state(w, alert, view);
@@ -229,11 +230,12 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
                     "%s is late, and nobody was told of '%.*s'", exec_label(w, rec->id),
                     STR_ARG(late));
         }
-        if (rec->state != EXEC_FAILED && rec->state != EXEC_TIMEOUT)
+        if ((rec->state != EXEC_FAILED && rec->state != EXEC_TIMEOUT) || rec->origin == ORIGIN_PING)
             continue;
         struct str key = key_of(w, STR("job_failed"), x, bytes, sizeof bytes);
         PROMISE(w, is_quiet(w, find(&w->model, key, view->load), view),
                 "%s failed for good, and nobody was told of '%.*s'", exec_label(w, rec->id),
                 STR_ARG(key));
     }
+    pings_told(w, delta);
 }

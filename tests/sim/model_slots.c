@@ -76,6 +76,11 @@ void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *re
                 const struct turn_view *view)
 {
     struct model_job *job = x->job;
+    PROMISE(w, (rec->origin == ORIGIN_PING) == model_expects(&w->model, job),
+            "%s waits for a ping of what is run here, or the other way round",
+            exec_label(w, rec->id));
+    if (rec->origin == ORIGIN_PING)
+        return; /* pings_step looks */
     if (rec->origin == ORIGIN_SLOT && model_edited_now(&w->model, job))
         return; /* edits_check knows which one is ahead then */
     if (rec->origin == ORIGIN_REQUEST) {

@@ -185,6 +185,11 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
             "%s took a step that is not in the table", exec_label(w, to->id));
     if (event == EV_CREATE)
         next = first_state(w, x, step, to, view);
+    if (x->rec.origin == ORIGIN_PING) {
+        pings_step(w, x, event, step->reason, to, view);
+        go_on(w, x, event, to, next, view);
+        return;
+    }
     deadlines_step(w, x, event, view);
     clocks_step(w, x, event, was_triggered(w, x, view) || model_edited_now(&w->model, x->job));
     bool edited = model_edited_now(&w->model, x->job);

@@ -45,7 +45,8 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
 {
     bool paused = x->job->v.state == JOB_PAUSED;
     int64_t deadline_ms = model_deadline_ms(w, kept);
-    bool waits = exec_is_waiting(x->v.state) && !paused;
+    bool missed = kept->rec.origin == ORIGIN_PING && kept->rec.late; /* and waits for no moment */
+    bool waits = exec_is_waiting(x->v.state) && !paused && !missed;
     PROMISE(w, exec_is_leased(x->v.state) || heap_holds(&x->due) == (waits || deadline_ms != 0),
             "%s waits for a moment without a timer, or the other way round", exec_label(w, x->id));
     if (deadline_ms != 0)

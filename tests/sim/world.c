@@ -1,5 +1,6 @@
 #include "world.h"
 #include "client.h"
+#include "client_pings.h"
 #include "client_wishes.h"
 #include "promises.h"
 
@@ -355,6 +356,8 @@ static void check_going_on(struct world *w)
         if (job->schedule == NULL || job->rec.state != JOB_ACTIVE)
             continue;
         const struct model_exec *ahead = model_ahead(job);
+        if (ahead->rec.late)
+            continue; /* it waits for a ping, and that was told */
         int64_t due_ms =
             model_is_held_by_calendar(&ahead->rec) ? ahead->rec.due_ms : model_due_ms(ahead);
         int64_t late_ms = world_now(w).wall_ms - due_ms;
@@ -408,6 +411,7 @@ uint64_t world_live(const struct day *day)
     agenda_add(&w, 0, clients, NULL, 0);
     agenda_add(&w, 0, weather, NULL, 0);
     inbox_begin(&w);
+    pings_begin(&w);
     if (w.scene.storms_ms > 0)
         storm_begin(&w);
     if (w.scene.clocks)

@@ -195,7 +195,7 @@ void decide_cancel_exec(struct engine *e, struct command *cmd)
     bool ahead = state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL;
     exec_cancel(e, x, cmd->actor, why(e, cmd));
     if (ahead && !job_is_over(x->job->v.state) && job_expects(x->job))
-        expect_begin(e, x->job);
+        expect_put_next(e, x);
     else if (ahead && !job_is_over(x->job->v.state))
         slot_put_next(e, x);
     reply_exec(e, cmd, x);
@@ -232,7 +232,7 @@ void decide_resume(struct engine *e, struct command *cmd)
         job_set(e, job, JOB_ACTIVE, STR("resume"), cmd->actor, cmd->target.reason);
         struct exec *ahead = slot_ahead(job);
         if (job_expects(job))
-            expect_begin(e, job);
+            expect_resume(e, job);
         else if (job->v.def->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
             slot_move_on(e, ahead, STR("missed while the job was paused"));
     }
@@ -415,12 +415,12 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
 {
     const struct exec *other = slot_in_the_way(job);
     const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
-    if (refuse_expecting(e, cmd, job))
-        return;
     if (a == NULL || a->exec == NULL || !exec_is_final(a->exec->state))
         command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet; cancel it first");
     else if (job_is_over(job->v.state))
         refuse_cancelled(e, cmd);
+    else if (refuse_expecting(e, cmd, job))
+        return;
     else if (other != NULL)
         overlaps(e, cmd, other);
     else {

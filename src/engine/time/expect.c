@@ -66,9 +66,14 @@ static void begin(struct engine *e, struct job *job, struct str actor, struct st
         move_ahead(e, x, e->now_ms + patience_ms(job), true, actor, reason);
 }
 
-void expect_begin(struct engine *e, struct job *job)
+void expect_resume(struct engine *e, struct job *job)
 {
-    begin(e, job, SERVER, STR("the wait begins anew"));
+    begin(e, job, SERVER, STR("its job was resumed"));
+}
+
+void expect_put_next(struct engine *e, const struct exec *x)
+{
+    put_ahead(e, x->job, x->v.state == EXEC_COMPLETED ? 0 : x->v.sla_marks & SLA_MISSED);
 }
 
 void expect_replan(struct engine *e, struct job *job, struct str actor)
@@ -181,7 +186,7 @@ static void accept(struct engine *e, struct command *cmd, struct job *job)
         tell(e, x, "has failed", error_of(e, ping));
     finish(e, x, ping, cmd->actor);
     if (!PLANTED(ping_unheard))
-        put_ahead(e, job, ping->failed ? x->v.sla_marks & SLA_MISSED : 0);
+        expect_put_next(e, x);
     cmd->reply.job_id = job->id;
     cmd->reply.job_state = job->v.state;
     cmd->reply.exec_id = x->id;

@@ -21,8 +21,10 @@ struct job;
 bool job_expects(const struct job *job);
 /* The execution waits for a ping that should have come by now: it has no timer. */
 bool expect_is_missed(const struct exec *x);
-/* The wait for a ping begins anew, now: the job was resumed, or the wait was cancelled. */
-void expect_begin(struct engine *e, struct job *job);
+/* The job was resumed: the wait for a ping begins anew, and what was told is forgotten. */
+void expect_resume(struct engine *e, struct job *job);
+/* The execution ahead is over: puts the next one ahead, whose wait begins now. */
+void expect_put_next(struct engine *e, const struct exec *x);
 /* Another expectation holds from now on. */
 void expect_replan(struct engine *e, struct job *job, struct str actor);
 /* The moment has come, and no ping. */

@@ -359,6 +359,18 @@ TEST(a_wait_that_is_cancelled_begins_anew)
     assert_int_equal(ahead_of(&w, job->job_id)->due_ms, w.now_ms + WAIT_MS);
 }
 
+/* Found by the simulator. */
+TEST(a_wait_that_is_cancelled_ends_no_trouble)
+{
+    WORLD(w);
+    const struct submission *job = submit(&w);
+    ping_failure(&w, job->job_id);
+    ask_about(&w, CMD_CANCEL_EXEC, ahead_of(&w, job->job_id)->id);
+    world_turn(&w);
+    ping_failure(&w, job->job_id);
+    assert_int_equal(told(&w), 1);
+}
+
 /* ---- clocks */
 
 TEST(a_wait_lasts_as_long_as_it_was_told)

@@ -1,5 +1,7 @@
 #include "wire/spec/spec_rig_test.h"
 
+#include <stdio.h>
+
 TEST(a_full_document_is_understood)
 {
     struct spec spec = spec_of(
@@ -136,14 +138,14 @@ TEST(there_is_exactly_one_kind_of_work)
 
 TEST(a_job_that_expects_pings_runs_nothing)
 {
-    struct spec spec = parsed("{\"expect\": {\"every\": \"1d\", \"grace\": \"1h\"}}");
+    struct spec spec = spec_of("{\"expect\": {\"every\": \"1d\", \"grace\": \"1h\"}}");
     assert_int_equal(spec.work, WORK_PING);
     assert_int_equal(spec.when, WHEN_PING);
     assert_int_equal(spec.expect.every_ms, 86400000);
     assert_int_equal(spec.expect.grace_ms, 3600000);
     assert_true(spec_recurs(&spec) && !spec_has_slots(&spec));
     assert_problem("{\"expect\": {}}", "expect.every", "is required");
-    assert_problem("{\"expect\": {\"every\": \"1ms\"}}", "expect.every", NULL);
+    assert_problem("{\"expect\": {\"every\": \"1ms\"}}", "expect.every", "must be at least 1s");
     assert_problem("{\"expect\": {\"every\": \"1d\", \"at\": 1}}", "expect.at", "unknown field");
     static const char *const others[] = {"\"command\": \"a\"",
                                          "\"handler\": \"h\"",
