@@ -430,6 +430,14 @@ def test_answers_about_jobs_are_as_documented():
     checked(201, "POST", API + "/jobs", {"command": "a|b", "schedule": {"at": "2999-01-01T00:00:00Z"},
                                          "queue": queue})
     checked(201, "POST", API + "/jobs", {"handler": "h", "queue": queue})
+    pinged = checked(201, "POST", API + "/jobs", {"expect": {"every": "1d", "grace": "1h"}, "queue": queue})
+    ping = {"outcome": "failure", "started_at": "2026-11-16T03:00:00Z", "exit_code": 1, "output": "disk full"}
+    checked(201, "POST", f"{API}/jobs/{pinged['job_id']}/ping", ping)
+    checked(400, "POST", f"{API}/jobs/{pinged['job_id']}/ping", {"outcome": "fine"})
+    checked(409, "POST", f"{API}/jobs/{pinged['job_id']}/trigger")
+    assert checked(200, "GET", f"{API}/jobs/{pinged['job_id']}")["ping_due_at"]
+    assert checked(200, "PATCH", f"{API}/jobs/{pinged['job_id']}", {"expect": {"every": "2d"}},
+                   headers={"If-Match": '"1"'})["ping_due_at"]
     checked(200, "POST", API + "/jobs/batch", {"jobs": [{"command": "true"}, {"command": 5}, full]})
     checked(413, "POST", API + "/jobs/batch", {"jobs": [1] * 10001})
     checked(200, "GET", f"{API}/jobs?queue={queue}&count=true")

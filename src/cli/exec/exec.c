@@ -95,6 +95,7 @@ struct exec_args {
     const char *job;
     const char *every;
     const char *grace;
+    const char *patience;
 };
 
 #define AT(member) offsetof(struct exec_args, member)
@@ -103,6 +104,8 @@ static const struct opt exec_table[] = {
     {"every", 0, OPT_TEXT, "DURATION", AT(every),
      "make the job if there is none of that name: a ping is expected this often"},
     {"grace", 0, OPT_TEXT, "DURATION", AT(grace), "… or so much later (0s)"},
+    {"patience", 0, OPT_TEXT, "DURATION", AT(patience),
+     "how long to try to ping when no server answers (15s)"},
     {"url", 0, OPT_TEXT, "URL", CLI_COMMON_AT(url),
      "the server (BELFRY_URL, http://127.0.0.1:7420)"},
     {"token-file", 0, OPT_TEXT, "FILE", CLI_COMMON_AT(token_file),
@@ -118,7 +121,7 @@ static const struct opts exec_opts = {
     "    0 3 * * *  belfry exec --job backup -- /usr/local/bin/backup --all\n"
     "\n"
     "COMMAND is run in any case. Its input, output and exit code are its own, signals reach it, and\n"
-    "when no server takes the ping within 15 seconds, that is only a warning on standard error.",
+    "when no server takes the ping, that is only a warning on standard error.",
     exec_table, COUNT_OF(exec_table)};
 
 static void warn(const struct cli *cli, const struct err *err)
@@ -163,10 +166,10 @@ static enum rc try_once(struct cli *cli, const struct exec_args *args, const str
     return send(cli, report, &ignored, err);
 }
 
-static enum rc tell(struct cli *cli, const struct exec_args *args, const struct report *report,
-                    struct err *err)
+static enum rc tell(struct cli *cli, const struct exec_args *args, int64_t patience_ms,
+                    const struct report *report, struct err *err)
 {
-    int64_t until_ms = clock_ms(CLOCK_MONOTONIC) + PATIENCE_MS;
+    int64_t until_ms = clock_ms(CLOCK_MONOTONIC) + patience_ms;
     enum rc rc;
     TRY(cli_start(cli, &args->common, err));
     while (may_pass(rc = try_once(cli, args, report, err)) &&
@@ -175,12 +178,17 @@ static enum rc tell(struct cli *cli, const struct exec_args *args, const struct 
     return rc;
 }
 
-static enum rc check(const struct exec_args *args, const struct opt_words *words, struct err *err)
+static enum rc check(const struct exec_args *args, const struct opt_words *words,
+                     int64_t *ret_patience_ms, struct err *err)
 {
+    *ret_patience_ms = PATIENCE_MS;
     if (args->job == NULL || args->job[0] == '\0')
         return err_set(err, RC_INVALID, "--job is required: the job that is told how it went");
     if (args->grace != NULL && args->every == NULL)
         return err_set(err, RC_INVALID, "--grace belongs to --every");
+    if (args->patience != NULL &&
+        duration_parse(str_c(args->patience), ret_patience_ms, err) != RC_OK)
+        return err_note(err, "--patience");
     if (words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
     return RC_OK;
@@ -200,11 +208,12 @@ int exec_command(int argc, char **argv)
     CLEANUP(cli_end) struct cli cli = {0};
     struct exec_args args = {0};
     struct err err = {0};
+    int64_t patience_ms;
     enum rc rc = opts_parse(&exec_opts, argc, argv, &args, &cli.words, &cli.arena, &err);
     if (rc == RC_OK && args.common.help)
         return usage_help(&exec_opts, NULL);
     if (rc == RC_OK)
-        rc = check(&args, &cli.words, &err);
+        rc = check(&args, &cli.words, &patience_ms, &err);
     if (rc != RC_OK)
         return usage_refuse(&exec_opts, &err);
     int64_t started_ms = clock_ms(CLOCK_REALTIME);
@@ -217,7 +226,7 @@ int exec_command(int argc, char **argv)
         .output = end.output,
         .key = new_key(&cli.arena),
     };
-    if (tell(&cli, &args, &report, &err) != RC_OK)
+    if (tell(&cli, &args, patience_ms, &report, &err) != RC_OK)
         warn(&cli, &err);
     return end.exit_code;
 }

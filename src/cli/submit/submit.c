@@ -141,6 +141,8 @@ static bool recurs(struct str document, struct arena *arena)
     if (json_parse_by(&json_from_user, document, arena, &job, NULL) != RC_OK)
         return false; /* the server says it better */
     const struct json *schedule = json_get(&job, STR("schedule"));
+    if (json_get(&job, STR("expect")) != NULL)
+        return true;
     return schedule != NULL &&
            (json_get(schedule, STR("cron")) != NULL || json_get(schedule, STR("every")) != NULL);
 }

@@ -118,10 +118,11 @@ static void add_run(struct request *r, struct reader *reader, struct coming *c,
     walk(c, &told);
 }
 
-/* A retry that waits is a run that has begun. */
+/* A retry that waits is a run that has begun, and a wait for a ping is none. */
 static bool is_asked_for(const struct coming *c, const struct exec_rec *x)
 {
-    return x->state == EXEC_SCHEDULED && (c->queue.len == 0 || str_eq(c->queue, x->queue));
+    return x->state == EXEC_SCHEDULED && x->origin != ORIGIN_PING &&
+           (c->queue.len == 0 || str_eq(c->queue, x->queue));
 }
 
 /* In the order in which they become due. Behind the first one that does so too late there is none:

@@ -165,6 +165,8 @@ size_t gantt_end(struct gantt *t, size_t lanes_max)
 
 int64_t gantt_due_ms(const struct ran_rec *ran, int64_t stagger_ms)
 {
+    if (ran->origin == ORIGIN_PING)
+        return ran->started_ms; /* elsewhere: when it should have begun is not known here */
     if (ran->starts > 1 || ran->slot_ms == 0)
         return ran->ready_ms;
     if (ran->origin == ORIGIN_REQUEST || ran->retry_of != 0)

@@ -33,13 +33,16 @@ static bool is_allowed(enum job_field_id id)
     }
 }
 
-void expect_check(const struct fields *f, uint64_t seen)
+bool expect_check(const struct fields *f, uint64_t seen)
 {
+    if (!fields_seen(seen, JOB_FIELD_expect))
+        return false;
     for (unsigned i = 0; i < JOB_FIELD_COUNT; i++) {
         if (fields_seen(seen, i) && !is_allowed((enum job_field_id)i))
             field_error(f->errors, f->arena, job_fields[i].key,
                         "must not stand beside expect: such a job is pinged, and not run here");
     }
+    return true;
 }
 
 void expect_put(struct json_writer *w, const struct expectation *expect)

@@ -398,8 +398,7 @@ static void read_sla(const struct fields *f, const struct field_place *at, const
 static void read_unique(const struct fields *f, const struct field_place *at,
                         const struct json *value, void *into)
 {
-    struct spec *spec = into;
-    unique_read(f, at, value, &spec->unique);
+    unique_read(f, at, value, &((struct spec *)into)->unique);
 }
 
 static void read_expect(const struct fields *f, const struct field_place *at,
@@ -471,10 +470,8 @@ static void check_work(const struct fields *f, const struct json *doc, uint64_t 
     bool handler = fields_seen(seen, JOB_FIELD_handler);
     bool later = fields_seen(seen, LATER_http) || fields_seen(seen, LATER_container) ||
                  fields_seen(seen, LATER_kubernetes) || fields_seen(seen, LATER_task);
-    bool expect = fields_seen(seen, JOB_FIELD_expect);
-    if (expect)
-        expect_check(f, seen);
-    else if (command && handler)
+    bool expect = expect_check(f, seen);
+    if (command && handler && !expect)
         field_error(f->errors, f->arena, STR("handler"), "must not stand beside command");
     if (!command && !handler && !expect && !later && doc->kind == JSON_OBJECT)
         field_error(f->errors, f->arena, STR("command"), "is required, or handler, or expect");
