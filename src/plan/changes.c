@@ -122,6 +122,8 @@ static enum rc read_job(struct changes *changes, const struct world *world,
         change->item.depends_count = 0;
         compare(change, &old, &changes->arena);
     }
+    if (change->spec.when == WHEN_PING)
+        return RC_OK; /* it runs elsewhere */
     changes->added += is_new;
     changes->edited += !is_new && change->differs;
     return RC_OK;
@@ -135,6 +137,10 @@ static enum rc read_all(struct changes *changes, const struct world *world,
         struct change *change = VEC_PUSH(&changes->arena, &changes->items);
         if (read_job(changes, world, &file->jobs[i], change, err) != RC_OK)
             return err_note(err, "job '%.*s'", STR_ARG(file->jobs[i].name));
+        if (change->spec.when == WHEN_PING) {
+            changes->items.len--;
+            continue;
+        }
         add_handler(&handlers, change->spec.handler);
     }
     changes->handlers = arena_str(&changes->arena, buf_str(&handlers));

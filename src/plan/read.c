@@ -269,6 +269,8 @@ static enum rc take_job(struct world *world, const struct json *item, struct err
                        WORLD_JOBS_MAX);
     if (rec.id == 0 || !job_state_parse(api_text(item, STR("status")), &rec.state))
         return RC_OK;
+    if (json_get(item, STR("expect")) != NULL)
+        return RC_OK; /* it runs elsewhere: nothing is known of when */
     rec.spec = definition_of(world, item);
     take_upstreams(world, rec.id, json_get(item, STR("depends_on")));
     world_add_job(world, &rec, p50 != NULL && p50->kind == JSON_INT ? p50->integer : -1);

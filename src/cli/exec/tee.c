@@ -204,6 +204,16 @@ static int pass_on(pid_t pid, struct stream streams[2], struct tail *tail)
 
 /* ---- starting */
 
+/* Where standard input, output or error are closed, a pipe of ours must not take their numbers. */
+static void fill_standard(void)
+{
+    int fd = 0;
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDWR);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 static void pipe_open(int fds[2])
 {
     if (pipe2(fds, O_CLOEXEC) != 0) {
@@ -258,6 +268,7 @@ struct tee_end tee_run(char *const *argv, struct arena *arena)
     int err[2];
     pid_t pid = 0;
     struct tee_end end = {0};
+    fill_standard();
     pipe_open(wake_pipe);
     fcntl(wake_pipe[1], F_SETFL, O_NONBLOCK);
     pipe_open(out);

@@ -458,8 +458,9 @@ static void explain_waiting(struct scene *s)
 {
     enum exec_state state = s->exec->v.state;
     explain_job_paused(s);
-    if (s->exec->origin == ORIGIN_PING) {
-        explain_ping(s);
+    if (s->exec->origin == ORIGIN_PING) { /* of a job that is paused none is missed */
+        if (s->job->v.state != JOB_PAUSED)
+            explain_ping(s);
         return;
     }
     explain_queue_paused(s);

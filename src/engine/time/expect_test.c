@@ -258,6 +258,7 @@ TEST(a_paused_job_records_pings_and_tells_nothing)
     WORLD(w);
     const struct submission *job = submit(&w);
     pause_job(&w, job->job_id, "");
+    (void)only(&w, job, BLOCKER_JOB_PAUSED);
     world_pass(&w, 3 * DAY_MS);
     ping_failure(&w, job->job_id);
     world_pass(&w, 3 * DAY_MS);
