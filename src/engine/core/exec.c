@@ -32,22 +32,6 @@
 
 enum { STEP_MAX = 2 * TRAIL_REASON_MAX + 128 };
 
-/* ---- times
- *
- * The wall clock may be set back while a thing lives. Its record then says that no time passed,
- * rather than that it ended before it began. */
-
-static int64_t later_ms(int64_t a_ms, int64_t b_ms)
-{
-    return a_ms > b_ms ? a_ms : b_ms;
-}
-
-int64_t ready_since_ms(struct engine *e)
-{
-    e->newest_ready_ms = later_ms(e->now_ms, e->newest_ready_ms);
-    return e->newest_ready_ms;
-}
-
 /* ---- trails */
 
 static void add_step(struct engine *e, struct touched *t, struct trail_step step)
@@ -349,78 +333,6 @@ void exec_start_clock(struct engine *e, struct exec *x)
     x->v.times_out_ms = limit_ms == 0 ? 0 : e->boot_ms + limit_ms;
 }
 
-static void count_up(uint16_t *counter)
-{
-    *counter += *counter < UINT16_MAX;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* The other values that change with a step. The attempt that a lease began counts only when it
- * ended by a report or by its timeout: a lost or returned one is taken off again, and both are
- * counted apart. */
-static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
-                  const struct move *move)
-{
-    if (move->event == EV_LATE || move->event == EV_MISS) {
-        v->late = true;
-        return;
-    }
-    v->due_ms = 0;
-    bool begins = move->event == EV_LEASE || move->event == EV_RETRY;
-    v->unsure |= e->moment.unsure && begins;
-    v->newer |= steps_pending(e) && begins;
-    switch (move->event) {
-    case EV_DUE: v->ready_ms = ready_since_ms(e); return;
-    case EV_LEASE:
-        v->lease.token = larger(v->lease.token, larger(e->token_floor, x->named_token));
-        v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
-        v->granted = ++e->newest.grant;
-        v->started_ms = e->now_ms;
-        v->stop_told = false;
-        v->spared = false;
-        v->proven = false;
-        v->named_ms = 0;
-        v->pace = PACE_UNKNOWN;
-        v->usual_ms = 0;
-        v->attempts++;
-        return;
-    case EV_CANCEL:
-        if (v->state == EXEC_STOPPING)
-            return; /* still held */
-        break;
-    case EV_LOST:
-    case EV_QUARANTINE:
-        count_up(&v->lost);
-        v->attempts -= !PLANTED(loss_counts_as_attempt);
-        break;
-    case EV_RETURN:
-        count_up(&v->returned);
-        v->attempts -= !PLANTED(attempt_counted_for_drain);
-        break;
-    case EV_HOLD:
-        v->due_ms = move->due_ms;
-        v->ready_ms = v->ready_ms > 0 ? v->ready_ms : later_ms(e->now_ms, 1);
-        v->looked = e->calendars.changes;
-        return;
-    case EV_PLAN:
-        v->due_ms = move->due_ms;
-        v->ready_ms = 0; /* nothing holds it */
-        return;
-    case EV_RETRY: v->due_ms = move->due_ms; break;
-    default: break;
-    }
-    lease_release(&v->lease);
-    if (move->event == EV_RETRY)
-        v->lease.worker_id = 0; /* the attempt was judged: nothing can come late any more */
-    if (move->reported)
-        v->unseen = 0;
-    v->times_out_ms = 0;
-}
-
 /* A job that runs once ends with its execution; one with a schedule when it is cancelled. */
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
@@ -444,30 +356,6 @@ static void finish(struct engine *e, struct exec *x, const struct move *move)
 static bool ends_attempt(enum exec_event event, enum exec_state next)
 {
     return event == EV_RETRY || (exec_is_final(next) && event != EV_CANCEL);
-}
-
-/* The values after the step: they follow from those before it, the move and the engine's time. */
-static void compute_values(struct engine *e, const struct exec *x, const struct move *move,
-                           enum exec_state next, struct exec_values *to)
-{
-    *to = x->v;
-    to->state = next;
-    apply(e, x, to, move);
-    if (move->event == EV_LEASE)
-        sla_begin(e, x, to);
-    if (move->event == EV_RETRY)
-        sla_reset(to);
-    if (exec_is_final(next)) {
-        to->unseen = 0; /* only a next lease would ask */
-        to->finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
-    }
-    if (!exec_is_leased(next)) {
-        to->proven = false;
-        to->recharged = false;
-    }
-    /* The invariants of states, see job/state.h. */
-    assert(exec_is_leased(next) == to->lease.held);
-    assert(!to->lease.held || (to->lease.token > 0 && to->attempts > 0));
 }
 
 /* A reason and an error for the record of the execution. */
@@ -509,7 +397,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     bool was_leased = exec_is_leased(x->v.state);
     bool was_unique = unique_held(x);
     struct exec_values to;
-    compute_values(e, x, move, next, &to);
+    exec_values_after(e, x, move, next, &to);
     bool waits_on = next == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
     if ((to.wants | to.has) != 0 && !exec_is_leased(next) && !waits_on)
         permits_end(e, x, &to);

@@ -139,6 +139,17 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move);
 void exec_come_due(struct engine *e, struct exec *x);
 /* Since when an execution is ready that becomes ready now. */
 int64_t ready_since_ms(struct engine *e);
+/* The values after a step into the state `next`: the lease, times, counters and marks. They follow
+ * from those before it, the move and the engine's time; nothing is placed or recorded
+ * (exec_values.c). */
+void exec_values_after(struct engine *e, const struct exec *x, const struct move *move,
+                       enum exec_state next, struct exec_values *to);
+/* The wall clock may be set back while a thing lives. Its record then says that no time passed,
+ * rather than that it ended before it began. */
+static inline int64_t later_ms(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
+}
 /* Gives the lease a full term from now. */
 void exec_renew(struct engine *e, struct exec *x);
 /* Adds a line to the trail about something that is no step: event is the word for it. */

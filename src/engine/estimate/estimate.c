@@ -36,11 +36,6 @@ static struct estimate unknown_for(enum blocker_kind kind)
     return (struct estimate){.reason = blocker_kind_name(kind)};
 }
 
-static int64_t later_ms(int64_t a_ms, int64_t b_ms)
-{
-    return a_ms > b_ms ? a_ms : b_ms;
-}
-
 void estimate_learn(const struct exec *x, int64_t took_ms)
 {
     const struct definition_rules *rules = &x->job->v.def->rules;
