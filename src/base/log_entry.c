@@ -18,14 +18,16 @@ const char *log_format_name(enum log_format format)
 
 /* ---- values */
 
+/* Some who read JSON (PostgreSQL, and wire/json) refuse a NUL, escaped or not. */
 static void add_code(struct buf *out, uint32_t code)
 {
+    const uint32_t replacement = 0xfffd;
     if (code == '\n')
         buf_add(out, STR("\\n"));
     else if (code == '\t')
         buf_add(out, STR("\\t"));
     else
-        buf_printf(out, "\\u%04x", (unsigned)code);
+        buf_printf(out, "\\u%04x", (unsigned)(code == 0 ? replacement : code));
 }
 
 /* wire/json's writer lives above base; a log line needs only this much of it, and logfmt quotes in

@@ -63,7 +63,7 @@ TEST(a_value_cannot_forge_a_line)
         {"name", STR("x\n2017 error server: forged\r\xe2\x80\xa8\xc2\x85\x1b[2J\x7f\xff\0!"),
          false}};
     const char *quoted = "\"x\\n2017 error server: forged\\u000d\\u2028\\u0085\\u001b[2J\\u007f"
-                         "\\u00ff\\u0000!\"";
+                         "\\u00ff\\ufffd!\"";
     for (size_t i = 0; i < 3; i++) {
         char bytes[LOG_ENTRY_MAX];
         struct str line = print(formats[i], fields, 1, bytes);
