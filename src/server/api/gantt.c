@@ -40,9 +40,8 @@ static struct str kept_text(struct strmap *texts, struct arena *arena, struct st
 static struct gantt_lane *lane_of(struct gantt *t, const struct ran_rec *ran)
 {
     bool by_queue = t->by == GANTT_BY_QUEUE;
-    uint64_t key = ran->worker_id + 1; /* a map has no 0 for a key */
     struct gantt_lane *lane =
-        by_queue ? strmap_get(&t->by_queue, ran->queue) : map_get(&t->by_worker, key);
+        by_queue ? strmap_get(&t->by_queue, ran->queue) : map_get(&t->by_worker, ran->worker_id);
     if (lane != NULL || t->lanes.len == GANTT_LANES_MAX)
         return lane;
     lane = ARENA_NEW(t->arena, struct gantt_lane);
@@ -52,7 +51,7 @@ static struct gantt_lane *lane_of(struct gantt *t, const struct ran_rec *ran)
         strmap_put(&t->by_queue, lane->queue, lane);
     } else {
         lane->worker_id = ran->worker_id;
-        map_put(&t->by_worker, key, lane);
+        map_put(&t->by_worker, ran->worker_id, lane);
     }
     return lane;
 }
