@@ -3,6 +3,7 @@
 #include "base/when.h"
 #include "cli/view.h"
 #include "wire/client/client.h"
+#include "wire/http/http_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #define API_PREFIX "/api/v1"
 
 enum {
+    TRACE_VALUE_BYTES_MAX = 4096, /* of a variable that is handed on */
     CALL_TIMEOUT_MS = 30000,
     STREAM_IDLE_MS = 60000, /* a server that has nothing to say says so every 15 s */
     PAGE_ITEMS_MAX = 1000,  /* the most that the server gives */
@@ -91,12 +93,35 @@ enum rc api_problem(struct cli *cli, int status, const struct json *problem, str
     return err_set(err, status_rc(status), "%.*s", STR_ARG(detail));
 }
 
+static void add_variable(struct http_call *call, struct http_header *headers, const char *name,
+                         const char *variable)
+{
+    struct str value = str_c(getenv(variable));
+    if (value.len > 0 && value.len <= TRACE_VALUE_BYTES_MAX && http_is_header_text(value))
+        headers[call->header_count++] = (struct http_header){str_c(name), value};
+}
+
+/* A command that is part of a trace hands it on: what it submits belongs to that trace, too. */
+static struct http_call in_trace(struct cli *cli, const struct http_call *call)
+{
+    struct http_call traced = *call;
+    struct http_header *headers =
+        ARENA_ARRAY(&cli->arena, struct http_header, call->header_count + 2);
+    for (size_t i = 0; i < call->header_count; i++)
+        headers[i] = call->headers[i];
+    add_variable(&traced, headers, "traceparent", "TRACEPARENT");
+    add_variable(&traced, headers, "tracestate", "TRACESTATE");
+    traced.headers = headers;
+    return traced;
+}
+
 /* Sends and sorts the answers: everything but a 2xx is an error. */
 static enum rc send_call(struct cli *cli, const struct http_call *call,
                          struct http_response *ret_response, struct err *err)
 {
     struct json problem = {0};
-    enum rc rc = http_client_call(cli->url, cli->token, call, &cli->arena, ret_response, err);
+    struct http_call traced = in_trace(cli, call);
+    enum rc rc = http_client_call(cli->url, cli->token, &traced, &cli->arena, ret_response, err);
     if (rc == RC_UNREACHABLE)
         return err_set(err, rc, "cannot reach %.*s: is `belfry server` running?",
                        STR_ARG(cli->url));

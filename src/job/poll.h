@@ -15,6 +15,7 @@
 #include "job/failure.h"
 #include "job/outcome.h"
 #include "job/partition.h"
+#include "job/trace/trace.h"
 
 enum {
     POLL_SLOTS_MAX = 10000,
@@ -84,9 +85,11 @@ struct poll_lease {
     uint64_t token;
     uint32_t attempt;
     int64_t slot_ms;
-    int64_t ttl_ms;   /* counts from when the worker sent the poll */
-    bool own_payload; /* of the execution, in the place of its job's */
-    struct str spec;  /* empty, and payload with it: to be fetched from the store */
+    int64_t ttl_ms;            /* counts from when the worker sent the poll */
+    struct trace_parent trace; /* for the command; trace.trace 0: it makes one of its own */
+    struct str trace_state;    /* empty: none */
+    bool own_payload;          /* of the execution, in the place of its job's */
+    struct str spec;           /* empty, and payload with it: to be fetched from the store */
     struct str payload;
 };
 

@@ -25,6 +25,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/scrape.h"
 #include "server/output/output_log.h"
+#include "server/trace/tracer.h"
 #include "server/turn/decider.h"
 
 #include <arpa/inet.h>
@@ -277,6 +278,7 @@ static enum rc start(struct process *p, struct err *err)
     s->metrics = metrics_new(p->options.metrics_series_max, p->options.net_threads, route_count);
     s->worker_versions = worker_versions_new();
     TRY(open_store(&p->options, &s->store, err));
+    p->options.engine.trace.realm = s->store->realm;
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
@@ -287,6 +289,7 @@ static enum rc start(struct process *p, struct err *err)
     s->board = board_new(s, CMD_STATS);
     s->waits = board_new(s, CMD_WAITS);
     TRY(output_log_start(s, &s->tail, err));
+    TRY(tracer_start(s, &s->tracer, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
     TRY(alert_sender_start(s, &s->alert_sender, err));
@@ -390,6 +393,7 @@ static void stop(struct process *p)
     if (s->queries != NULL)
         queries_stop(s->queries);
     scraper_stop(s->scraper);
+    tracer_stop(s->tracer); /* after the last turn, and the last scrape */
     if (s->tail != NULL)
         output_log_stop(s->tail);
     for (size_t i = 0; i < nets; i++)

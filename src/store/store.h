@@ -186,6 +186,7 @@ struct store_patience {
 struct store {
     const struct store_ops *ops;
     struct store_patience patience; /* set by the user, between turns */
+    uint64_t realm; /* tells what is kept here from what is kept elsewhere, for ever; not secret */
 };
 
 /* ---- reading: short transactions, a page at a time */

@@ -31,6 +31,7 @@ static enum rc take_exec(void *arg, const struct exec_rec *exec, struct err *err
     copy.queue = arena_str(&l->arena, exec->queue);
     copy.error = arena_str(&l->arena, exec->error);
     copy.charged = arena_str(&l->arena, exec->charged);
+    copy.trace = arena_str(&l->arena, exec->trace);
     *VEC_PUSH(&l->arena, &l->execs) = copy;
     return RC_OK;
 }

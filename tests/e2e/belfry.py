@@ -131,7 +131,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.flags = flags
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("BELFRY_", "OTEL_", "TRACE"))}
         self.env.update(BELFRY_URL=self.url, BELFRY_DATA=str(self.data),
                         # numbers are asked for right after what changes them
                         **{"BELFRY_STATS_AGE_MS": "0", "BELFRY_WAITS_AGE_MS": "0", **(env or {})})

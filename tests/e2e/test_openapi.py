@@ -15,7 +15,8 @@ UNKNOWN_JOB = "job_0000000000001"
 UNKNOWN_EXECUTION = "exec_0000000000001"
 UNKNOWN_WORKER = "wrk_0000000000001"
 
-server = Server("--no-worker", "--set", "park_ms=60s")
+# Nobody listens there; what ends has a trace all the same.
+server = Server("--no-worker", "--set", "park_ms=60s", "--set", "trace_endpoint=http://127.0.0.1:9/v1/traces")
 document = json.loads((ROOT / "src" / "web" / "openapi.json").read_text())
 
 
@@ -608,7 +609,8 @@ def test_answers_about_executions_and_workers_are_as_documented():
     assert checked(200, "GET", path)["executions"][0]["stopping"]
     poll(7, results=[{**held, "outcome": "stopped", "exit_code": 3, "log_seq": 1}])
     checked(409, "POST", f"{API}/executions/{run}/cancel")
-    again = checked(201, "POST", f"{API}/executions/{run}/retry")
+    again = checked(201, "POST", f"{API}/executions/{run}/retry",
+                    headers={"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01", "tracestate": "a=1"})
     lease, = poll(8, free=1)["leases"]
     held = {"execution_id": again["execution_id"], "token": lease["token"]}
     poll(9, results=[{**held, "outcome": "succeeded", "result": [1]}])

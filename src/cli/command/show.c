@@ -68,6 +68,7 @@ static const struct view_field execution_lines[] = {
     LINE("local time", VIEW_TEXT, "nominal_time"),
     LINE("last slot", VIEW_WHEN, "slot_last"),
     LINE("retry of", VIEW_TEXT, "retry_of"),
+    LINE("trace", VIEW_TEXT, "trace_id"),
     LINE("status", VIEW_STATUS, "status"),
     LINE("why", VIEW_TEXT, "why"),
     STARTS_LINES,

@@ -11,6 +11,7 @@
 #include "engine/core/exec.h"
 #include "engine/core/model.h"
 #include "engine/ready/queues.h"
+#include "engine/trace/traces.h"
 #include "job/record/record_fields.h"
 
 #include <assert.h>
@@ -99,6 +100,12 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
 
 /* ---- single events */
 
+static void set_exec(struct engine *e, struct alert_rec *alert, const struct exec *x)
+{
+    alert->exec_id = x->id;
+    alert->trace = trace_of_alert(e, x);
+}
+
 /* Jobs that run once and call the same thing are one matter; a job that recurs is its own. */
 static struct str job_key(struct engine *e, struct str kind, const struct job *job)
 {
@@ -126,7 +133,7 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
     id_format(id, ID_EXEC, x->id);
     alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text = arena_printf(e->turn.arena,
                                "%s%.*s%s failed for good after %" PRIu32 " of %" PRIu32
                                " attempts: %.*s. Look at it: belfry show %s; belfry logs %s",
@@ -150,7 +157,7 @@ void alert_worker_lost(struct engine *e, const struct exec *x)
         return;
     alert->queue = x->job->v.def->rules.queue->name;
     alert->job_id = x->job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text =
         arena_printf(e->turn.arena,
                      "the worker %s fell silent while it ran %s, which is given to another. "
@@ -196,7 +203,7 @@ void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *
     id_format(worker, ID_WORKER, w->id);
     id_format(exec, ID_EXEC, x->id);
     alert->job_id = x->job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text =
         arena_printf(e->turn.arena,
                      "the worker %s was given %s with token %" PRIu64
@@ -251,7 +258,7 @@ void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_re
     duration_format(limit, warning ? event->expected_ms : event->max_ms);
     alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text = arena_printf(
         e->turn.arena,
         "%s%.*s%s has run for %s, and its SLA %s %s. %s: belfry show %s; belfry logs %s",
@@ -273,7 +280,7 @@ void alert_start_late(struct engine *e, const struct exec *x, struct str why)
     id_format(id, ID_EXEC, x->id);
     alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text = arena_printf(e->turn.arena,
                                "%s%.*s%s is late: %.*s. Ask what holds it back: belfry explain %s",
                                job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
@@ -290,7 +297,7 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
     id_format(id, ID_EXEC, x->id);
     alert->queue = job->v.def->rules.queue->name;
     alert->job_id = job->id;
-    alert->exec_id = x->id;
+    set_exec(e, alert, x);
     alert->text = arena_printf(
         e->turn.arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
         job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),

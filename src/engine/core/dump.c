@@ -15,6 +15,7 @@
 #include "engine/ready/silence.h"
 #include "engine/ready/workers.h"
 #include "engine/time/calendars.h"
+#include "engine/trace/traces.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,6 +134,8 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
+    if (x->traced)
+        buf_printf(out, " trace '%.*s'", STR_ARG(trace_context(e, x)));
     if (v->recharged)
         buf_printf(out, " charged '%.*s'", STR_ARG(*charge_of(e, x)));
     if ((v->wants | v->has) != 0)

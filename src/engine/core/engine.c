@@ -77,6 +77,7 @@ void engine_free(struct engine *e)
     left_free(&e->inbox.left);
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->charges, slot) free(slot->value);
+    MAP_EACH(&e->traces, slot) free(slot->value);
     MAP_EACH(&e->depends.upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->depends.rulebooks, slot) rulebook_free(slot->value);
     for (size_t i = 0; i < e->depends.waiters.cap; i++)
@@ -109,6 +110,7 @@ void engine_free(struct engine *e)
     map_free(&e->execs);
     map_free(&e->charges);
     tally_keys_free(&e->tally_keys);
+    map_free(&e->traces);
     map_free(&e->jobs);
     map_free(&e->workers);
     map_free(&e->depends.upstreams);
@@ -491,6 +493,12 @@ size_t engine_limit_due(struct engine *e, size_t max)
     if (max != SIZE_MAX)
         e->options.due_max = max;
     return before;
+}
+
+const struct ended_trace *engine_ended(const struct engine *e, size_t *ret_count)
+{
+    *ret_count = e->turn.traces.len;
+    return e->turn.traces.items;
 }
 
 const struct delta *engine_seal(struct engine *e)

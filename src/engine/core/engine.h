@@ -62,6 +62,8 @@ struct engine_options {
     size_t inbox_page_bytes;   /* … and bytes of them, but at least one row */
     int64_t rejected_keep_ms;  /* how long what came through it and could not be made is shown */
 
+    struct trace_rule trace; /* what is said about the traces of executions, and of which */
+
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
     uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
     int64_t probation_ms;       /* that a suspect has to be named by its worker: see silence.c */
@@ -215,6 +217,10 @@ void engine_decide(struct engine *e, struct command *cmd);
 
 /* Gives ready work to waiting workers, parks the rest, and says what must be kept. */
 const struct delta *engine_seal(struct engine *e);
+
+/* Of a turn that is sealed and kept, before engine_commit: the executions that ended in it whose
+ * spans are wanted (engine_options.trace). */
+const struct ended_trace *engine_ended(const struct engine *e, size_t *ret_count);
 
 /* The turn is durable: forgets how it was before. Commands that are answered move to ret_done,
  * what happened to ret_events (both valid until the next begin). */

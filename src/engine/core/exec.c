@@ -11,7 +11,6 @@
 #include "engine/ready/breakers.h"
 #include "engine/ready/limit_remote.h"
 #include "engine/ready/queues.h"
-#include "engine/ready/ready.h"
 #include "engine/ready/report.h"
 #include "engine/ready/silence.h"
 #include "engine/ready/workers.h"
@@ -24,6 +23,7 @@
 #include "engine/time/slots.h"
 #include "engine/time/slow_runs.h"
 #include "engine/time/steps.h"
+#include "engine/trace/traces.h"
 #include "job/record/trail.h"
 
 #include <assert.h>
@@ -112,6 +112,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .handler = handler_of(e, x, event, attempt_ms),
         .of_ping = x->origin == ORIGIN_PING,
     };
+    trace_of_event(e, x);
 }
 
 /* ---- executions */
@@ -152,6 +153,7 @@ void exec_free(struct engine *e, struct exec *x)
     job->exec_count--;
     list_remove(&x->sibling);
     charge_drop(e, x);
+    trace_drop(e, x);
     free(x);
     if (job->exec_count == 0 && job->touched == NULL)
         job_free(e, job);

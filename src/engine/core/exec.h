@@ -81,7 +81,8 @@ struct exec {
     bool first;         /* made with its job */
     bool own_payload;   /* as in its record; the text is the store's */
     uint16_t waits_for; /* how many of its edges wait */
-    enum origin origin;
+    enum origin origin : 8;
+    bool traced; /* its caller gave a context, which stands in engine.traces */
     int64_t created_ms;
     struct heap_node due;       /* in engine.dues while it waits for its time or is leased, else in
                                  * engine.deadlines while it should start by one */

@@ -11,6 +11,7 @@
 #include "engine/submit/unique.h"
 #include "engine/time/expect.h"
 #include "engine/time/slots.h"
+#include "engine/trace/traces.h"
 #include "job/command/command_facts.h"
 
 #include <assert.h>
@@ -282,7 +283,7 @@ static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
 /* A run more, beside those that are planned. */
 static void trigger_slot(struct engine *e, struct command *cmd, struct job *job)
 {
-    struct exec *x = slot_trigger(e, job, NULL, cmd->actor, STR("somebody asked for it now"));
+    struct exec *x = slot_trigger(e, job, NULL, cmd, STR("somebody asked for it now"));
     if (!PLANTED(trigger_forgets_payload))
         give_payload(e, x, cmd->target.payload);
     reply_exec(e, cmd, x);
@@ -382,6 +383,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     touch_new(touch_exec(e, x), false);
     x->retry_of = cmd->target.id;
     x->created_ms = e->now_ms;
+    trace_keep(e, x, cmd->trace);
     x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* the run is about the same slot */
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
@@ -425,7 +427,7 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
         overlaps(e, cmd, other);
     else {
         take_letter(e, cmd);
-        struct exec *x = slot_trigger(e, job, a->exec, cmd->actor, why_again(cmd));
+        struct exec *x = slot_trigger(e, job, a->exec, cmd, why_again(cmd));
         give_payload_again(e, cmd, x);
         reply_exec(e, cmd, x);
     }

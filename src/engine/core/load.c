@@ -20,6 +20,7 @@
 #include "engine/time/calendars.h"
 #include "engine/time/slots.h"
 #include "engine/time/steps.h"
+#include "engine/trace/traces.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -114,6 +115,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     x->first = rec->first;
     x->own_payload = rec->own_payload && !PLANTED(own_payload_forgotten);
     x->origin = rec->origin;
+    trace_keep(e, x, rec->trace);
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){
         .state = rec->state,

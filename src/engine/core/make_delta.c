@@ -17,6 +17,7 @@
 #include "engine/ready/workers.h"
 #include "engine/time/calendars.h"
 #include "engine/time/steps.h"
+#include "engine/trace/traces.h"
 
 #include <assert.h>
 
@@ -139,6 +140,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .slot_last_ms = v->slot_last_ms,
                 .slot_count = v->slot_count,
                 .created_ms = x->created_ms,
+                .trace = trace_context(e, x),
                 .due_ms = PLANTED(backoff_not_stored) && v->state == EXEC_RETRYING ? e->now_ms
                                                                                    : v->due_ms,
                 .ready_ms = v->ready_ms,
@@ -418,6 +420,8 @@ void make_delta(struct engine *e)
         struct exec_change *change = &room.execs[at++];
         join_ends(e, t, change);
         assert(exec_change_holds(change));
+        if (e->options.trace.on)
+            trace_ended(e, t, change);
     }
     take_collected(e, d);
     add_letters(e, d);

@@ -50,6 +50,7 @@ struct engine {
     struct map execs;
     struct map workers;
     struct map charges; /* owned: struct str by execution, see breakers.h */
+    struct map traces;  /* owned: struct str by execution, see traces.h */
     struct dependencies depends;
     struct strmap homes;      /* owned: struct home, by key */
     struct own_row *own_rows; /* owned; looked at in the first turn */

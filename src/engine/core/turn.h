@@ -75,6 +75,7 @@ struct engine_turn {
     struct past past;        /* where they were looked for */
     VEC(uint64_t) stays;     /* executions that were found there and are not too old */
     VEC(struct event) events;
+    VEC(struct ended_trace) traces; /* of executions that ended */
     struct turn_alerts alerts;
     struct turn_silences silences;
     VEC(struct sla_event_rec) sla_events;

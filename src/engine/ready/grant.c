@@ -19,6 +19,7 @@
 #include "engine/submit/definition.h"
 #include "engine/time/deadlines.h"
 #include "engine/time/sla.h"
+#include "engine/trace/traces.h"
 
 /* A server that is not sure to be the owner is asked again soon: it may be sure by then. */
 enum { PROVISIONAL_PARK_MS = 1000 };
@@ -30,7 +31,8 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
     const struct job *job = x->job;
     struct arena *arena = w->turn.cmd->arena;
     bool own = x->own_payload;
-    *VEC_PUSH(arena, &w->turn.leases) = (struct poll_lease){
+    struct poll_lease *lease = VEC_PUSH(arena, &w->turn.leases);
+    *lease = (struct poll_lease){
         .exec_id = x->id,
         .job_id = job->id,
         .token = x->v.lease.token,
@@ -41,6 +43,7 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
         .spec = own ? STR("") : arena_str(arena, definition_spec(job->v.def)),
         .payload = own ? STR("") : arena_str(arena, definition_payload(job->v.def)),
     };
+    trace_of_lease(e, x, arena, lease);
     w->turn.free--;
 }
 

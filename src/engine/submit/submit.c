@@ -14,6 +14,7 @@
 #include "engine/submit/unique.h"
 #include "engine/time/calendars.h"
 #include "engine/time/expect.h"
+#include "engine/trace/traces.h"
 
 /* The partition where it is best at home: with the one limit that it has, so that a start asks
  * nobody, or with what it waits for. PARTITIONS_MAX: anywhere. */
@@ -127,6 +128,8 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     struct exec *x = exec_new(e, item->exec_id, job);
     touch_new(touch_exec(e, x), false);
     x->first = true;
+    if (job->v.def->schedule == NULL) /* slots are traces of their own */
+        trace_keep(e, x, cmd->trace);
     item->created_ms = x->created_ms = e->now_ms;
     set_first(x, first);
     item->due_ms = x->v.due_ms;

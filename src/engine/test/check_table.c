@@ -9,8 +9,10 @@
 #include "engine/submit/unique.h"
 #include "engine/test/check.h"
 #include "engine/time/slots.h"
+#include "engine/trace/traces.h"
 
-static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
+static void check_same_exec(const struct engine *e, const struct exec *x,
+                            const struct exec_rec *rec)
 {
     assert_int_equal(x->job->id, rec->job_id);
     assert_int_equal(x->v.state, rec->state);
@@ -21,6 +23,7 @@ static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
     assert_int_equal(x->v.slot_ms, rec->slot_ms);
     assert_int_equal(x->v.nominal_ms, rec->nominal_ms);
     assert_int_equal(x->created_ms, rec->created_ms);
+    assert_true(str_eq(trace_context(e, x), rec->trace));
     assert_int_equal(x->v.due_ms, rec->due_ms);
     assert_int_equal(x->v.ready_ms, rec->ready_ms);
     assert_int_equal(x->v.started_ms, rec->started_ms);
@@ -187,7 +190,7 @@ static void check_same(const struct engine *e, const struct table *t)
         if (x == NULL)
             continue;
         near++;
-        check_same_exec(x, rec);
+        check_same_exec(e, x, rec);
         charged += x->v.recharged;
         assert_true(!x->v.recharged || str_eq(*charge_of(e, x), rec->charged));
         assert_int_equal(x->job->v.state, job_rec->state);

@@ -67,12 +67,12 @@ static void print_exec(struct printer *p, const struct exec_change *change)
                " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
                " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
                "+%" PRIu32 "+%" PRIu32 ",%d late=%d sla=%" PRId64 "+%" PRId64 ",%" PRIu32
-               " token=%" PRIu64 " done=%d charged=%d,%.*s result=%.*s error=%.*s\n%.*s",
+               " token=%" PRIu64 " done=%d charged=%d,%.*s trace=%.*s result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->returned,
                x->unseen, x->proven, x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks,
-               x->token, x->effect_done, x->recharged, STR_ARG(x->charged), STR_ARG(x->result),
-               STR_ARG(without_ids(p->arena, x->error)),
+               x->token, x->effect_done, x->recharged, STR_ARG(x->charged), STR_ARG(x->trace),
+               STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
                STR_ARG(without_ids(p->arena, change->step)));
 }
 

@@ -19,6 +19,7 @@
 #include "engine/depend/depends_slots.h"
 #include "engine/time/calendars.h"
 #include "engine/time/deadlines.h"
+#include "engine/trace/traces.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -563,12 +564,13 @@ void slot_shift(struct engine *e, struct job *job, struct str actor)
 /* ---- a run that somebody asks for */
 
 struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_rec *again,
-                          struct str actor, struct str reason)
+                          const struct command *cmd, struct str reason)
 {
     struct slot slot = {.at_ms = again != NULL ? again->slot_ms : e->now_ms};
     struct exec *x = new_exec(e, job, ORIGIN_REQUEST, &slot);
     x->retry_of = again != NULL ? again->id : 0;
-    exec_created(e, x, actor, reason);
+    trace_keep(e, x, cmd->trace);
+    exec_created(e, x, cmd->actor, reason);
     start(e, x, false);
     return x;
 }

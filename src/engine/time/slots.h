@@ -3,6 +3,7 @@
 #include "job/record/record.h"
 #include "job/time/schedule.h"
 
+struct command;
 struct engine;
 struct exec;
 struct job;
@@ -46,7 +47,7 @@ void slot_shift(struct engine *e, struct job *job, struct str actor);
 void slot_unblock(struct engine *e, struct job *job);
 /* Run on request: a new run now, or, given `again`, that execution's slot again. */
 struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_rec *again,
-                          struct str actor, struct str reason);
+                          const struct command *cmd, struct str reason);
 /* Another run of the job than `but` whose time has come and that is not over; NULL: none. */
 struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* The run that keeps another one from starting, by the job's own rule; NULL: none. */

@@ -10,6 +10,7 @@
 #include "job/poll.h"
 #include "job/record/record.h"
 #include "job/spec.h"
+#include "job/trace/trace.h"
 
 /* Each has a row in job/command/command_facts.c. */
 enum command_kind {
@@ -257,6 +258,7 @@ struct command {
     bool own;         /* the engine's, for a step of an operation: no client waits for an answer */
     struct str actor; /* the caller: "key:admin" */
     struct arena *arena; /* borrowed from the request */
+    struct str trace;    /* the caller's context (trace_context_read), for what this makes */
     struct once once;    /* trigger, retry; of a submission each item has its own */
 
     union {
@@ -356,6 +358,14 @@ struct command {
     } reply;
 };
 
+/* An execution that is over, and whose spans are wanted. Told after the commit (engine_ended). */
+struct ended_trace {
+    struct exec_trace trace;
+    const struct exec_change *change;
+    struct str job;     /* its name; empty: it has none */
+    struct str handler; /* empty: a command */
+};
+
 enum queue_event {
     QUEUE_EVENT_NONE,
     QUEUE_PAUSED,
@@ -375,9 +385,9 @@ struct event {
     struct str actor;        /* of a queue's or breaker's event */
     enum sla_event_kind sla; /* 0: it is not about an SLA */
     enum sla_policy sla_policy;
-    int64_t sla_limit_ms;
-    int64_t sla_actual_ms;
     bool paused;
+    bool sampled;          /* its trace is */
+    struct trace_id trace; /* of the execution; 0: it belongs to none */
     uint32_t concurrency;
     uint64_t job_id;
     uint64_t exec_id;
@@ -387,7 +397,15 @@ struct event {
     enum exec_state state; /* after it */
     bool of_ping;          /* it is about one of ORIGIN_PING */
     struct str handler;    /* an attempt ended: of its job; empty: a command */
-    int64_t waited_ms;     /* EV_LEASE: since it was ready; -1: it had a lease since */
-    int64_t lag_ms;        /* EV_LEASE: since it should have run; -1: it had a lease before */
-    int64_t took_ms;       /* since the start of the attempt that ended; -1: none did */
+    union {
+        struct {
+            int64_t waited_ms; /* EV_LEASE: since it was ready; -1: it had a lease since */
+            int64_t lag_ms;    /* EV_LEASE: since it should have run; -1: it had a lease before */
+        };
+        struct { /* about an SLA */
+            int64_t sla_limit_ms;
+            int64_t sla_actual_ms;
+        };
+    };
+    int64_t took_ms; /* since the start of the attempt that ended; -1: none did */
 };

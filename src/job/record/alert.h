@@ -62,6 +62,7 @@ struct alert_rec {
     struct str queue; /* what it is about; empty or 0 where it is not */
     uint64_t job_id;
     uint64_t exec_id;
+    struct str trace;     /* the id of its trace; empty: none */
     uint64_t repeats;     /* of the same key, since the one before, that were not told */
     uint64_t silenced_by; /* the silence under which it was raised; 0: none */
     int64_t acked_ms;     /* 0: nobody has acknowledged it */

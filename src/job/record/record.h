@@ -61,6 +61,7 @@ struct exec_rec {
     int64_t slot_last_ms; /* skipped: the last slot that this record stands for; 0: only the one */
     uint64_t slot_count;  /* skipped: how many those are; 0: only the one */
     int64_t created_ms;
+    struct str trace;   /* the trace context of who asked for it (trace_context_text); or empty */
     int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
     int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back);
                          * scheduled: held by a calendar since, 0 when it is not */

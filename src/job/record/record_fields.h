@@ -67,7 +67,8 @@
     F(T, silenced_by, silenced_by,   BIRTH,    F_U64)                                 \
     F(T, acked_ms,    acked_ms,      EDIT,     F_MS)                                  \
     F(T, acked_by,    acked_by,      EDIT,     F_TEXT)                                \
-    F(T, ack_note,    ack_note,      EDIT,     F_TEXT)
+    F(T, ack_note,    ack_note,      EDIT,     F_TEXT)                                \
+    F(T, trace,       trace,         BIRTH,    F_TEXT)
 
 #define SILENCE_FIELDS(F, T)                                                          \
     F(T, id,          id,            KEY,      F_ID)                                  \
@@ -205,6 +206,7 @@
     F(T, slot_ms,     slot_ms,       IN3(BIRTH, MOVED, TOLD), F_MS)                   \
     F(T, nominal_ms,  nominal_ms,    IN3(BIRTH, MOVED, NULLED_PG), F_MS)              \
     F(T, created_ms,  created_ms,    IN2(BIRTH, TOLD), F_MS)                          \
+    F(T, trace,       trace,         IN2(BIRTH, NULLED), F_TEXT)                      \
     F(T, state,       state,         IN2(PROGRESS, TOLD), F_ENUM(EXEC_NONE + 1, EXEC_STATES - 1)) \
     F(T, due_ms,      due_ms,        IN2(PROGRESS, TOLD), F_MS)                       \
     F(T, ready_ms,    ready_ms,      IN2(PROGRESS, TOLD), F_MS)                       \

@@ -197,3 +197,51 @@ struct trace_ratio trace_ratio_of(double ratio)
     assert(ratio >= 0 && ratio <= 1);
     return (struct trace_ratio){ratio >= 1 ? UINT64_MAX : (uint64_t)(ratio * 0x1p63)};
 }
+
+/* ---- the trace of an execution */
+
+struct str trace_context_read(struct str parent, struct str state, struct arena *arena)
+{
+    char bytes[TRACE_STATE_MAX + TRACE_STATE_MAX / 2];
+    struct buf members = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    struct trace_parent read;
+    char text[TRACE_TEXT_MAX];
+    if (parent.len == 0 || !trace_parent_parse(parent, &read))
+        return STR("");
+    struct str printed = trace_parent_format(text, &read);
+    if (!trace_state_read(state, &members) || members.len == 0)
+        return arena_str(arena, printed);
+    return arena_printf(arena, "%.*s %.*s", STR_ARG(printed), STR_ARG(buf_str(&members)));
+}
+
+struct str trace_id_text(struct str context)
+{
+    enum { BEFORE = 3 /* the version and a dash */ };
+    return context.len < TRACE_PARENT_LEN ? STR("") : str_of(context.ptr + BEFORE, TRACE_ID_DIGITS);
+}
+
+bool trace_of(const struct trace_rule *rule, uint64_t exec_id, struct str context,
+              struct exec_trace *ret_trace)
+{
+    struct trace_parent parent;
+    struct str state = context;
+    if (context.len > 0 && trace_parent_parse(str_cut(&state, ' '), &parent)) {
+        *ret_trace = (struct exec_trace){parent.trace, parent.span, parent.flags, state};
+        return true;
+    }
+    if (!rule->on)
+        return false;
+    struct trace_id id = trace_of_exec(rule->realm, exec_id);
+    unsigned flags = trace_ratio_has(rule->ratio, id) ? TRACE_SAMPLED : 0;
+    *ret_trace = (struct exec_trace){.id = id, .flags = flags};
+    return true;
+}
+
+struct trace_parent trace_for_attempt(const struct trace_rule *rule, uint64_t exec_id,
+                                      uint64_t token, const struct exec_trace *trace)
+{
+    uint64_t span = !rule->on && trace->caller != 0
+                        ? trace->caller
+                        : trace_span_of(rule->realm, exec_id, TRACE_SPAN_ATTEMPT, token);
+    return (struct trace_parent){trace->id, span, trace->flags};
+}

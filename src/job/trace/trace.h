@@ -14,6 +14,7 @@
  * looks later, comes to the same ids and, as TraceIdRatioBased of OpenTelemetry, to the same
  * decision whether a trace is sampled. Plain values: no I/O, no allocation, no clock. */
 #pragma once
+#include "base/arena.h"
 #include "base/buf.h"
 
 struct trace_id {
@@ -93,3 +94,36 @@ static inline bool trace_ratio_has(struct trace_ratio ratio, struct trace_id id)
 {
     return (id.low >> 1) < ratio.below;
 }
+
+/* ---- the trace of an execution */
+
+/* What a server does about traces; all 0: it sends no spans. */
+struct trace_rule {
+    bool on;                  /* spans are sent somewhere */
+    bool errors;              /* those of executions that failed are, sampled or not */
+    uint64_t realm;           /* tells this store from others */
+    struct trace_ratio ratio; /* of the traces that begin here */
+};
+
+/* The caller's context as it is kept with an execution: its traceparent, and behind a space its
+ * tracestate if it has one. Read from these two headers; empty: there is none. */
+enum { TRACE_CONTEXT_MAX = TRACE_PARENT_LEN + 1 + TRACE_STATE_MAX };
+struct str trace_context_read(struct str parent, struct str state, struct arena *arena);
+
+/* Only the id of such a context, as text; empty: there is none. */
+struct str trace_id_text(struct str context);
+
+struct exec_trace {
+    struct trace_id id;
+    uint64_t caller; /* the span that asked for it; 0: its trace begins with it */
+    unsigned flags;
+    struct str state; /* the caller's; usually empty */
+};
+
+/* False: it belongs to none, since nobody gave it one and no spans are sent. */
+bool trace_of(const struct trace_rule *rule, uint64_t exec_id, struct str context,
+              struct exec_trace *ret_trace);
+/* What the command of an attempt is given as its own parent. Where no spans are sent, that is the
+ * caller's span: it would wait in vain for one between them. */
+struct trace_parent trace_for_attempt(const struct trace_rule *rule, uint64_t exec_id,
+                                      uint64_t token, const struct exec_trace *trace);

@@ -3,6 +3,7 @@
 #include "server/call/shown.h"
 #include "server/output/output_log.h"
 #include "server/turn/idempotency.h"
+#include "server/view/exec_traces.h"
 #include "server/view/job_view.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
@@ -27,6 +28,7 @@ static void look_execution(struct request *r, struct reader *reader)
         r->rc = exec_names_read(reader, &exec, 1, r->arena, &name, &r->err);
     if (r->rc != RC_OK)
         return;
+    exec_traces_fill(r->server, &exec, 1, r->arena);
     struct json_writer w = JSON_WRITER(&r->body);
     exec_print(&w, &exec, name, attempts, count, page.events, page.count);
     shown_keep(r, 0);

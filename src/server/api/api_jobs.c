@@ -5,6 +5,7 @@
 #include "server/call/shown.h"
 #include "server/cluster/forward.h"
 #include "server/turn/idempotency.h"
+#include "server/view/exec_traces.h"
 #include "server/view/job_view.h"
 
 enum {
@@ -244,6 +245,7 @@ static void look_job(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     view.waits = &waits;
+    job_traces_fill(r->server, &view, r->arena);
     if (r->shown.estimate)
         view.estimate = &r->cmd.reply.explanation->estimate;
     r->version = job.version;

@@ -4,6 +4,7 @@
 #include "server/api/api.h"
 #include "server/call/resolve.h"
 #include "server/turn/idempotency.h"
+#include "server/view/exec_traces.h"
 #include "server/view/letter_view.h"
 #include "server/view/operation_view.h"
 #include "wire/message/record_json.h"
@@ -235,6 +236,7 @@ static void look_letter(struct request *r, struct reader *reader)
                                         r->arena, &told, &r->err);
     if (r->rc != RC_OK)
         return;
+    exec_traces_fill(r->server, &exec, 1, r->arena);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
     letter_print_fields(&w, &letter);

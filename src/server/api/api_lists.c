@@ -4,6 +4,7 @@
 #include "loop/clock.h"
 #include "server/api/api.h"
 #include "server/call/shown.h"
+#include "server/view/exec_traces.h"
 #include "server/view/job_view.h"
 #include "wire/message/alert_json.h"
 #include "wire/message/rejected_json.h"
@@ -392,6 +393,7 @@ static enum rc print_execs(struct request *r, struct reader *reader, struct json
     struct str *names = ARENA_ARRAY(r->arena, struct str, page.count + 1);
     if (r->shown.reads_apart)
         TRY(exec_names_read(reader, page.execs, page.count, r->arena, names, &r->err));
+    exec_traces_fill(r->server, page.execs, page.count, r->arena);
     for (size_t i = 0; i < page.count; i++) {
         size_t from = r->body.len;
         exec_print_short(w, &page.execs[i], names[i]);

@@ -4,6 +4,7 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api/api.h"
+#include "server/view/exec_traces.h"
 #include "server/view/job_view.h"
 #include "wire/message/record_json.h"
 #include "wire/message/report_json.h"
@@ -81,9 +82,11 @@ static enum rc add_up(struct reader *reader, const struct report *report, struct
 }
 
 /* Newest first: those that failed, then those that timed out. */
-static enum rc print_recent(struct json_writer *w, struct reader *reader,
-                            const struct report *report, struct arena *arena, struct err *err)
+static enum rc print_recent(struct json_writer *w, struct reader *reader, struct request *r,
+                            struct err *err)
 {
+    const struct report *report = r->own;
+    struct arena *arena = r->arena;
     static const enum exec_state ends[] = {EXEC_FAILED, EXEC_TIMEOUT};
     size_t left = RECENT_MAX;
     json_key(w, "recent");
@@ -97,6 +100,7 @@ static enum rc print_recent(struct json_writer *w, struct reader *reader,
         TRY(reader->ops->execs(reader, &filter, &newest, arena, &page, err));
         struct str *names = ARENA_ARRAY(arena, struct str, page.count + 1);
         TRY(exec_names_read(reader, page.execs, page.count, arena, names, err));
+        exec_traces_fill(r->server, page.execs, page.count, arena);
         for (size_t j = 0; j < page.count; j++)
             exec_print_short(w, &page.execs[j], names[j]);
         left -= page.count;
@@ -122,7 +126,7 @@ static enum rc print_report(struct request *r, struct reader *reader, struct err
     } else {
         report_print_failures(&w, sum);
         if (report->scope <= TALLY_JOB) /* lists know no owners and teams of executions */
-            TRY(print_recent(&w, reader, report, r->arena, err));
+            TRY(print_recent(&w, reader, r, err));
     }
     json_close(&w);
     return RC_OK;

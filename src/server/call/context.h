@@ -21,6 +21,7 @@ struct membership;
 struct net;
 struct queries;
 struct output_log;
+struct tracer;
 struct worker_versions;
 struct zones;
 
@@ -40,6 +41,7 @@ struct server {
     struct queries *queries;                 /* reads */
     struct alert_sender *alert_sender;       /* sends alerts; NULL: no webhook is configured */
     struct heartbeat *heartbeat;             /* says that it lives; NULL: nobody wants to know */
+    struct tracer *tracer;                   /* sends spans; NULL: nobody is to be told */
     struct output_log *tail;                 /* keeps and follows output, and tells what happens */
     struct zones *zones;                     /* time zones by name */
     struct kept *forecasts;                  /* that were made lately, … */

@@ -93,12 +93,19 @@ static void take_success(struct request *r)
         request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
 }
 
+static bool makes_executions(enum command_kind kind)
+{
+    return kind == CMD_SUBMIT || kind == CMD_TRIGGER_JOB || kind == CMD_RETRY_EXEC ||
+           kind == CMD_RETRY_LETTER;
+}
+
 static void to_turn(struct request *r, enum command_kind kind, request_step *home,
                     request_step *done)
 {
     r->cmd.kind = kind;
     r->cmd.actor = r->who->actor;
     r->cmd.arena = r->arena;
+    r->cmd.trace = makes_executions(kind) ? request_trace(r) : STR("");
     r->home = home;
     r->done = done;
     leave(r, SPENT_TURN_WAIT);

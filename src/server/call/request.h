@@ -174,6 +174,12 @@ void request_send_home(struct request *r);
  * thread that writes. */
 size_t request_about(void *arg, struct log_field ret_fields[LOG_ABOUT_MAX]);
 
+/* All values of a header that may be there several times, with commas between; in the arena. */
+struct str request_header_joined(struct request *r, struct str name);
+/* The trace that the caller asks in, as executions keep it; empty: it gave none, or one that makes
+ * no sense, which is the same. */
+struct str request_trace(struct request *r);
+
 /* ---- answering; on the net thread; ends the request */
 
 void request_answer(struct request *r, int status, struct str json);

@@ -292,3 +292,26 @@ void request_bound(struct request *r, const char *name, int64_t *ret_ms,
     else if (*ret_ms == 0)
         *ret_ms = 1; /* 0 would be no bound at all */
 }
+
+struct str request_header_joined(struct request *r, struct str name)
+{
+    struct str all = {0};
+    for (size_t i = 0; i < r->http->header_count; i++) {
+        const struct http_header *header = &r->http->headers[i];
+        if (!str_eq_nocase(header->name, name))
+            continue;
+        all = all.ptr == NULL
+                  ? header->value
+                  : arena_printf(r->arena, "%.*s,%.*s", STR_ARG(all), STR_ARG(header->value));
+    }
+    return all;
+}
+
+/* Two of the first header, joined, are not valid, which is as it should be. */
+struct str request_trace(struct request *r)
+{
+    struct str parent = request_header_joined(r, STR("traceparent"));
+    if (parent.len == 0)
+        return STR("");
+    return trace_context_read(parent, request_header_joined(r, STR("tracestate")), r->arena);
+}

@@ -18,7 +18,7 @@ enum {
     MISDIRECTED = 421,
     AGAIN_MS = 100,         /* between two tries */
     STREAM_IDLE_MS = 60000, /* a stream says something every 15 s */
-    HEADERS_MAX = 10,
+    HEADERS_MAX = 12,
 };
 
 /* A request on its way; in its arena. */
@@ -291,6 +291,8 @@ struct http_call forward_call(struct request *r, struct arena *arena)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
     for (size_t i = 0; i < COUNT_OF(of_whole) && r->gathering == NULL; i++)
         add_header(headers, &count, of_whole[i], http_request_header(r->http, str_c(of_whole[i])));
+    add_header(headers, &count, "traceparent", request_header_joined(r, STR("traceparent")));
+    add_header(headers, &count, "tracestate", request_header_joined(r, STR("tracestate")));
     if (!r->is_unpacked)
         add_header(headers, &count, "Content-Encoding",
                    http_request_header(r->http, STR("Content-Encoding")));

@@ -4,6 +4,7 @@
 #include "job/job_env.h"
 #include "loop/file.h"
 #include "server/config/settings.h"
+#include "server/config/trace_settings.h"
 #include "server/config/webhooks.h"
 #include "wire/client/client_url.h"
 #include "wire/http/http_text.h"
@@ -299,6 +300,20 @@ static enum rc check_cluster(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
+static enum rc check_traces(struct server_options *o, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct trace_settings settings;
+    double ratio;
+    TRY(trace_ratio_read(o->trace_ratio, &ratio, err));
+    if (o->trace_service_name[0] == '\0')
+        return err_set(err, RC_INVALID, "trace_service_name must not be empty");
+    o->engine.trace.on = o->trace_endpoint[0] != '\0';
+    o->engine.trace.errors = o->trace_errors == 0;
+    o->engine.trace.ratio = trace_ratio_of(ratio);
+    return o->engine.trace.on ? trace_settings_read(o, &arena, &settings, err) : RC_OK;
+}
+
 /* Hands the engine the settings that it must know although they are not its own. */
 static void tell_engine(struct server_options *o)
 {
@@ -316,6 +331,7 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
     TRY(check_limits(options, err));
     raise_buffered(options);
     TRY(check_node(options, err));
+    TRY(check_traces(options, err));
     TRY(check_public_url(options, err));
     TRY(find_store(options, err));
     tell_engine(options);
@@ -352,5 +368,6 @@ enum rc server_options_parse(int argc, char *const *argv, settings_env *env, str
         TRY(apply_config(ret_options, args.config, arena, err));
     TRY(settings_from_env(ret_options, env, arena, err));
     TRY(apply_flags(ret_options, &args, arena, err));
+    trace_settings_from_otel(ret_options, env, arena);
     return finish(ret_options, arena, err);
 }

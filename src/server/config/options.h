@@ -39,6 +39,15 @@ struct server_options {
     uint64_t metrics_series_max; /* lines of a scrape */
     bool metrics_open;           /* no key is needed */
 
+    /* Traces. */
+    const char *trace_endpoint;     /* where spans are posted to; "": nowhere */
+    const char *trace_headers;      /* of these posts: NAME=VALUE,… */
+    const char *trace_service_name; /* who they are from */
+    const char *trace_ratio;        /* of the traces that begin here: 0 to 1 */
+    unsigned trace_errors;     /* 0: of executions that failed, all the same; 1: they are not */
+    uint64_t trace_timeout_ms; /* of one post */
+    uint64_t trace_queue_bytes_max; /* what waits for them; more is dropped */
+
     /* How it behaves. */
     bool no_worker;              /* start no worker inside the server */
     bool allow_plaintext_remote; /* listen beyond this machine although keys travel unencrypted */

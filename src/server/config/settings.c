@@ -71,6 +71,17 @@ const struct setting settings_all[] = {
     NUMBER(metrics_series_max, "10000", 1000, 1000000, "most lines of one scrape of /metrics"),
     SWITCH(metrics_open, "/metrics needs no key"),
 
+    TEXT("trace_endpoint", trace_endpoint, "",
+        "where spans are posted to, as http://HOST:4318/v1/traces; empty: nowhere"),
+    TEXT("trace_headers", trace_headers, "", "of these posts: NAME=VALUE,… percent-encoded",
+        SECRET),
+    TEXT("trace_service_name", trace_service_name, "belfry", "the service that spans are from"),
+    TEXT("trace_ratio", trace_ratio, "1", "0 to 1: so many of the traces that begin here"),
+    CHOICE(trace_errors, "always|sampled", "always",
+        "always: executions that failed, whatever the ratio"),
+    TIME(trace_timeout_ms, "10s", 100, 5 * 60 * SECOND, "longest that one of these posts may take"),
+    BYTES(trace_queue_bytes_max, "8MiB", 64 * KIB, GIB, "what waits for them; more is dropped"),
+
     BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),

@@ -77,8 +77,11 @@ struct str metric_word(enum metric_label label, size_t i)
                                                     [GAUGE_LIMIT_TEAM] = STR_INIT("team")};
     static const struct str beats[BEAT_ENDS] = {STR_INIT("sent"), STR_INIT("failed"),
                                                 STR_INIT("withheld")};
+    static const struct str drops[TRACE_DROPS] = {STR_INIT("queue_full"), STR_INIT("refused"),
+                                                  STR_INIT("unreachable"), STR_INIT("stopped")};
     switch (label) {
     case LABEL_BEAT: return beats[i];
+    case LABEL_SPANS: return drops[i];
     case LABEL_ALERT: return i == 0 ? STR("") : alert_kind_name((enum alert_kind)i);
     case LABEL_PHASE: return phases[i];
     case LABEL_STATE: return states[i];

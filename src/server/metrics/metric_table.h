@@ -12,6 +12,7 @@
 #include "engine/explain/gauges.h"
 #include "job/record/alert.h"
 #include "server/cluster/incidents.h"
+#include "server/trace/tracer.h"
 #include "server/turn/phase.h"
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
@@ -49,7 +50,8 @@ enum {
     L(AXIS, METRIC_AXES, "label")                                                                  \
     L(FILE, FILE_KINDS, "file")                                                                    \
     L(BEAT, BEAT_ENDS, "outcome")                                                                  \
-    L(VERSION, 1, "version")
+    L(VERSION, 1, "version")                                                                       \
+    L(SPANS, TRACE_DROPS, "reason")
 
 /* Of executions that are not over. */
 enum wait_state {
@@ -256,6 +258,16 @@ enum worker_state {
       "answers of PostgreSQL that were waited for, by all threads")                                \
     M(OUTPUT_BYTES, COUNTER, ONE, NONE, events, "output_bytes_total",                              \
       "bytes of output of commands that were kept")                                                \
+    M(SPANS_EXPORTED, COUNTER, ONE, NONE, scrape, "trace_spans_exported_total",                    \
+      "spans that the collector of traces took")                                                   \
+    M(SPANS_REJECTED, COUNTER, ONE, NONE, scrape, "trace_spans_rejected_total",                    \
+      "spans that it rejected, of batches that it took")                                           \
+    M(SPANS_DROPPED, COUNTER, ONE, SPANS, scrape, "trace_spans_dropped_total",                     \
+      "spans that were not sent, or in vain")                                                      \
+    M(BATCHES_FAILED, COUNTER, ONE, NONE, scrape, "trace_batches_failed_total",                    \
+      "tries to send a batch of spans that failed")                                                \
+    M(TRACE_QUEUE, GAUGE, ONE, NONE, scrape, "trace_queue_bytes",                                  \
+      "what waits to be made into spans; trace_queue_bytes_max is the limit")                      \
     M(CONNECTIONS, GAUGE, ONE, NONE, scrape, "http_connections", "connections that are open")      \
     M(CONNECTIONS_MAX, GAUGE, ONE, NONE, scrape, "http_connections_max",                           \
       "connections_max, as far as the limit of open files lets it")                                \

@@ -220,6 +220,17 @@ static void read_incidents(const struct server *s, int64_t *server)
     server[CELL_TROUBLE] = outages.goes_on;
 }
 
+static void read_traces(const struct server *s, int64_t *server)
+{
+    const struct trace_counts counts = tracer_counts(s->tracer);
+    server[CELL_SPANS_EXPORTED] = counts.exported;
+    server[CELL_SPANS_REJECTED] = counts.rejected;
+    server[CELL_BATCHES_FAILED] = counts.failed;
+    server[CELL_TRACE_QUEUE] = counts.queue_bytes;
+    for (size_t i = 0; i < TRACE_DROPS; i++)
+        server[CELL_SPANS_DROPPED + i] = counts.dropped[i];
+}
+
 static void put_cluster(int64_t *server, int64_t owned, int64_t partitions, int64_t servers)
 {
     server[CELL_PARTITIONS] = owned;
@@ -268,6 +279,7 @@ void readings_take(const struct server *s, struct thread_times *times, struct ar
     read_clock(server);
     read_store(s, server);
     read_incidents(s, server);
+    read_traces(s, server);
     read_cluster(s, arena, copy);
     put_threads(times, arena, &copy->axes[AXIS_THREAD]);
 }

@@ -10,6 +10,7 @@
 #include "server/cluster/peers.h"
 #include "server/metrics/metrics.h"
 #include "server/output/output_log.h"
+#include "server/trace/tracer.h"
 #include "server/turn/decider_inside.h"
 
 #include <inttypes.h>
@@ -79,8 +80,15 @@ static size_t command_about(void *arg, struct log_field ret_fields[LOG_ABOUT_MAX
     return request_about(CONTAINER_OF(cmd, struct request, cmd), ret_fields);
 }
 
+static void on_ended(void *arg, const struct ended_trace *ended, size_t count)
+{
+    tracer_take(arg, ended, count);
+}
+
 void decider_attach_turn(struct decider *d)
 {
+    d->turn.on_ended = d->server->tracer == NULL ? NULL : on_ended;
+    d->turn.on_ended_arg = d->server->tracer;
     d->turn.may_keep = d->membership == NULL ? NULL : decider_may_decide;
     d->turn.may_keep_arg = d;
     d->turn.on_phase = on_phase;

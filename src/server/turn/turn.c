@@ -412,10 +412,20 @@ static void tell_mail(struct turn *t)
     t->mail_told.unknown = now.unknown;
 }
 
+/* Before the commit in memory, which forgets what ended. */
+static void tell_ended(struct turn *t)
+{
+    size_t count;
+    const struct ended_trace *ended = engine_ended(t->engine, &count);
+    if (count > 0 && t->on_ended != NULL)
+        t->on_ended(t->on_ended_arg, ended, count);
+}
+
 static void publish(struct turn *t, struct turn_news *ret_news)
 {
     *ret_news = (struct turn_news){0};
     list_init(&ret_news->done);
+    tell_ended(t);
     engine_commit(t->engine, &ret_news->done, &ret_news->events, &ret_news->event_count);
     tell_mail(t);
     LIST_EACH(&ret_news->done, node)

@@ -29,6 +29,10 @@ struct turn {
     void (*on_phase)(void *arg, enum turn_phase phase, const struct delta *kept);
     void *on_phase_arg;
     log_about *about; /* of lines about a command, which is its argument; NULL: nothing besides */
+    /* Told, after the commit, which executions ended in a trace that is to be told about. NULL:
+     * nobody is. */
+    void (*on_ended)(void *arg, const struct ended_trace *ended, size_t count);
+    void *on_ended_arg;
 };
 
 /* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that

@@ -175,7 +175,7 @@ static const struct kind {
     void (*bind)(struct pg_call *use, const struct exec_change *change);
 } kinds[] = {
     {CHANGE_INSERT, PLAIN, Q_INSERT_PLAIN_LIVE, false, PG_PLAIN_LIVE, 0, PLAIN_LIVE, insert_plain},
-    {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, NEW, NULL, NULL},
+    {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_BORN_LIVE, NEW, NULL, NULL},
     {CHANGE_UPDATE, PLAIN, Q_UPDATE_PLAIN_LIVE, true, PG_PLAIN_CHANGE, 0, PLAIN_CHANGE,
      update_plain},
     {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE,
@@ -270,7 +270,7 @@ static void finish_unknown(struct pg *pg, const struct delta *delta, const struc
 {
     struct pg_call *use = pg_call(pg, Q_FINISH_LIVE);
     pg_u64(use, count);
-    pg_records(use, PG_FINISHED, ended_types(pg), count);
+    pg_records(use, PG_ENDED_LIVE, ended_types(pg), count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
         if (change->kind == CHANGE_FINISH && trails[i].ptr == NULL)
@@ -300,7 +300,7 @@ static void finish_known(struct pg *pg, const struct delta *delta, const struct 
     if (plainly != NULL)
         pg_records(plainly, PG_PLAIN_END, PLAIN_END, plain);
     if (specially != NULL)
-        pg_records(specially, PG_FINISHED, ended_types(pg), special);
+        pg_records(specially, PG_ENDED_LIVE, ended_types(pg), special);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
         if (ends[i] == END_PLAIN)

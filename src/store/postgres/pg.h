@@ -32,9 +32,9 @@ struct row;
 /* Types of schema belfry whose rows go out as one array: see pg_records. */
 enum pg_type {
     PG_NEW_JOB,
-    PG_NEW_LIVE,
+    PG_BORN_LIVE,
     PG_CHANGED_LIVE,
-    PG_FINISHED,
+    PG_ENDED_LIVE,
     PG_PLAIN_JOB,
     PG_PLAIN_LIVE,
     PG_PLAIN_CHANGE,

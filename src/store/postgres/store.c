@@ -153,6 +153,20 @@ static enum rc bring_up_to_date(struct postgres_store *s, uint32_t partitions, s
     return rc;
 }
 
+static enum rc read_realm(struct postgres_store *s, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct pg *pg = &s->pg;
+    PG_CLEAR(pg);
+    struct pg_call *use = pg_call(pg, Q_STORE_ID);
+    TRY(pg_run(pg, err));
+    if (pg_rows(use) > 0) {
+        struct row row = pg_row(use, 0, &arena);
+        s->store.realm = str_hash(row_text(&row));
+    }
+    return RC_OK;
+}
+
 static void name_writer(struct postgres_store *s)
 {
     uint64_t words[2];
@@ -177,6 +191,8 @@ enum rc store_postgres_open(const char *url, const struct postgres_options *opti
         if (options->answer_ms != 0)
             s->pg.wait_ms = (int)options->answer_ms;
         rc = bring_up_to_date(s, options->partitions, err);
+        if (rc == RC_OK)
+            rc = read_realm(s, err);
     }
     if (rc != RC_OK)
         close_store(&s->store);

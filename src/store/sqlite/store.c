@@ -123,6 +123,19 @@ static const struct store_ops ops = {
     .close = close_store,
 };
 
+static enum rc read_realm(struct sqlite_store *s, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_STORE_ID);
+    bool found;
+    TRY(stmt_next(&stmt, &found, err));
+    if (found) {
+        struct row row = stmt_row(&stmt, &arena);
+        s->store.realm = str_hash(row_text(&row));
+    }
+    return RC_OK;
+}
+
 static enum rc open_files(struct sqlite_store *s, const char *dir, enum durability durability,
                           struct err *err)
 {
@@ -133,6 +146,7 @@ static enum rc open_files(struct sqlite_store *s, const char *dir, enum durabili
     TRY(db_open(&s->db, s->db_path, DB_WRITER, s->vfs.name, err));
     if (durability == DURABILITY_NORMAL)
         TRY(db_exec_whole(&s->db, SQL_SYNC_NORMAL, err));
+    TRY(read_realm(s, err));
     TRY(mover_start(s->db.handle, s->db_path, &s->mover, err));
     /* Opened once now, so that a file nobody can use stops the start and not the first command
      * that prints something. */

@@ -11,6 +11,8 @@ static void print_about(struct json_writer *w, const struct alert_rec *alert)
         json_put_id(w, "job_id", ID_JOB, alert->job_id);
     if (alert->exec_id != 0)
         json_put_id(w, "execution_id", ID_EXEC, alert->exec_id);
+    if (alert->trace.len > 0)
+        json_put_str(w, "trace_id", alert->trace);
 }
 
 static void print_body(struct json_writer *w, const struct alert_rec *alert)

@@ -272,6 +272,27 @@ enum rc welcome_parse(struct str text, struct arena *arena, struct welcome *ret_
     return RC_OK;
 }
 
+/* One that is not valid is as none at all, as everywhere. */
+static void read_traceparent(const struct fields *f, const struct field_place *at,
+                             const struct json *value, void *into)
+{
+    struct trace_parent parent;
+    (void)f;
+    (void)at;
+    if (value->kind == JSON_STRING && trace_parent_parse(value->string, &parent))
+        *(struct trace_parent *)into = parent;
+}
+
+static void read_tracestate(const struct fields *f, const struct field_place *at,
+                            const struct json *value, void *into)
+{
+    char bytes[2 * TRACE_STATE_MAX];
+    struct buf members = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    (void)at;
+    if (value->kind == JSON_STRING && trace_state_read(value->string, &members))
+        *(struct str *)into = arena_str(f->arena, buf_str(&members));
+}
+
 static const struct field lease_fields[] = {
     EXEC_ID(struct poll_lease),
     TOKEN(struct poll_lease),
@@ -282,6 +303,9 @@ static const struct field lease_fields[] = {
     {FIELD("slot", struct poll_lease, slot_ms), .kind = FIELD_WHEN, .required = true},
     {FIELD("ttl_ms", struct poll_lease, ttl_ms), .kind = FIELD_INT, .required = true, .min = 1,
      .max = INT64_MAX},
+    {FIELD("traceparent", struct poll_lease, trace), .kind = FIELD_OWN, .read = read_traceparent},
+    {FIELD("tracestate", struct poll_lease, trace_state), .kind = FIELD_OWN,
+     .read = read_tracestate},
     {FIELD("spec", struct poll_lease, spec), .kind = FIELD_RAW, .required = true},
     {FIELD("payload", struct poll_lease, payload), .kind = FIELD_RAW},
 };

@@ -125,6 +125,16 @@ void poll_print(struct buf *out, const struct poll *poll)
 
 /* ---- replies */
 
+static void put_trace(struct json_writer *w, const struct poll_lease *lease)
+{
+    char text[TRACE_TEXT_MAX];
+    if (!trace_id_is_set(lease->trace.trace))
+        return;
+    json_put_str(w, "traceparent", trace_parent_format(text, &lease->trace));
+    if (lease->trace_state.len > 0)
+        json_put_str(w, "tracestate", lease->trace_state);
+}
+
 static void print_lease(struct json_writer *w, const struct poll_lease *lease)
 {
     open_entry(w, lease->exec_id, lease->token);
@@ -134,6 +144,7 @@ static void print_lease(struct json_writer *w, const struct poll_lease *lease)
     json_key(w, "slot");
     json_when(w, lease->slot_ms);
     json_put_int(w, "ttl_ms", lease->ttl_ms);
+    put_trace(w, lease);
     json_put_raw(w, "spec", lease->spec);
     if (lease->payload.len > 0)
         json_put_raw(w, "payload", lease->payload);

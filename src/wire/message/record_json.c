@@ -93,6 +93,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec, struct 
     json_put_str(w, "queue", exec->queue);
     json_put_int(w, "priority", exec->priority);
     put_slot(w, exec);
+    json_put_text(w, "trace_id", trace_id_text(exec->trace));
     json_put_when(w, "created_at", exec->created_ms);
     json_put_when(w, "due_at", exec->due_ms);
     json_put_when(w, "started_at", exec->started_ms);
@@ -377,7 +378,8 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
 #define MEMBERS_OF_EXECS(M)                                                                        \
     M(execution_id, RECORD) M(job_id, RECORD) M(job_name, APART) M(status, RECORD)                 \
     M(stopping, RECORD) M(queue, RECORD) M(priority, RECORD) M(origin, RECORD) M(slot, RECORD)     \
-    M(nominal_time, RECORD) M(slot_last, RECORD) M(slot_count, RECORD) M(created_at, RECORD)       \
+    M(nominal_time, RECORD) M(slot_last, RECORD) M(slot_count, RECORD) M(trace_id, RECORD)         \
+    M(created_at, RECORD)                                                                          \
     M(due_at, RECORD) M(started_at, RECORD) M(finished_at, RECORD) M(duration_ms, RECORD)          \
     M(retry_of, RECORD) M(attempt_count, RECORD) M(lost_count, RECORD) M(returned_count, RECORD)   \
     M(next_attempt_at, RECORD) M(start_late, RECORD) M(sla, RECORD) M(worker_id, RECORD)           \
@@ -506,6 +508,7 @@ struct str event_kind(const struct event *event)
 
 void event_print(struct json_writer *w, const struct event *event)
 {
+    char trace[TRACE_TEXT_MAX];
     if (event->breaker.len > 0) {
         breaker_event_print(w, event);
         return;
@@ -525,6 +528,8 @@ void event_print(struct json_writer *w, const struct event *event)
     json_put_str(w, "queue", event->queue);
     json_put_str(w, "event", exec_event_name(event->event));
     json_put_str(w, "status", exec_state_name(event->state));
+    if (trace_id_is_set(event->trace))
+        json_put_str(w, "trace_id", trace_id_format(trace, event->trace));
     json_close(w);
 }
 

@@ -48,15 +48,38 @@ static void __attribute__((format(printf, 2, 3))) set_fact(struct env *env, cons
     set(env, arena_zstr(env->arena, str_of(text, (size_t)len)));
 }
 
-/* A new trace for every attempt (W3C Trace Context), sampled. */
-static void set_traceparent(struct env *env)
+/* The variable is not there, whatever the worker itself was started with. */
+static void unset(struct env *env, struct str key)
+{
+    for (size_t i = 0; i < env->count; i++) {
+        if (str_eq(key_of(env->entries[i]), key)) {
+            env->entries[i] = env->entries[--env->count];
+            return;
+        }
+    }
+}
+
+/* From a server that says nothing about traces: one for every attempt, sampled. */
+static struct trace_parent new_trace(void)
 {
     uint64_t random[3];
     ssize_t got = getrandom(random, sizeof(random), 0);
     assert(got == sizeof(random)); /* so few bytes always come, and at once */
     (void)got;
-    set_fact(env, "TRACEPARENT=00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-01", random[0],
-             random[1], random[2]);
+    return (struct trace_parent){{random[0] | 1, random[1]}, random[2] | 1, TRACE_SAMPLED};
+}
+
+/* W3C Trace Context, as variables: the attempt's span is the parent of what the command does. */
+static void set_trace(struct env *env, const struct poll_lease *lease)
+{
+    char text[TRACE_TEXT_MAX];
+    bool told = trace_id_is_set(lease->trace.trace);
+    struct trace_parent parent = told ? lease->trace : new_trace();
+    set_fact(env, "TRACEPARENT=%s", trace_parent_format(text, &parent).ptr);
+    if (told && lease->trace_state.len > 0)
+        set_fact(env, "TRACESTATE=%.*s", STR_ARG(lease->trace_state));
+    else
+        unset(env, STR("TRACESTATE"));
 }
 
 static void set_facts(struct env *env, const struct run_facts *facts)
@@ -112,7 +135,8 @@ char **run_env(char *const *inherited, const struct spec *spec, const struct run
         if (!str_starts(key_of(*inherited), STR("BELFRY_")))
             set(&env, *inherited);
     }
-    set_traceparent(&env); /* a job may be part of a trace of its own: its env goes before */
+    set_trace(&env,
+              facts->lease); /* a job may be part of a trace of its own: its env goes before */
     for (size_t i = 0; i < spec->env_count; i++)
         set(&env, join(arena, &spec->env[i]));
     set_facts(&env, facts);

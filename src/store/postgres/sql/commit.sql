@@ -54,7 +54,7 @@ SELECT {met_all} FROM changed;
 -- name: insert_live
 INSERT INTO belfry.live ({exec.live+trail.columns}, wait_ms)
 SELECT n.*, CASE WHEN state IN ({exec.waiting}) THEN due_ms END
-FROM unnest($1::belfry.new_live[]) n;
+FROM unnest($1::belfry.born_live[]) n;
 
 -- name: insert_plain_live
 INSERT INTO belfry.live (id, job_id, slot_ms, created_ms, due_ms, ready_ms, started_ms, token,
@@ -143,7 +143,7 @@ SELECT {met_all} FROM changed;
 -- Leaves live and enters history in one statement, which takes the trail along.
 WITH gone AS (
     DELETE FROM belfry.live l
-    USING unnest($2::belfry.finished[]) n
+    USING unnest($2::belfry.ended_live[]) n
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
     WHERE l.ctid = f.at
     RETURNING n.*, l.trail),
@@ -162,7 +162,7 @@ SELECT {met_all} FROM gone;
 -- name: finish_known
 -- The same in two statements, where the whole trail is known and comes as the step.
 INSERT INTO belfry.history ({exec.live+trail+end+bulk.columns}, {exec_last.columns})
-SELECT * FROM unnest($1::belfry.finished[]);
+SELECT * FROM unnest($1::belfry.ended_live[]);
 
 -- name: finish_plain
 INSERT INTO belfry.history (id, job_id, slot_ms, created_ms, ready_ms, started_ms, token, worker_id,

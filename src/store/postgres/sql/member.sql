@@ -1,5 +1,8 @@
 -- member.sql - who owns which partition, and the servers that share the store.
 
+-- name: store_id
+SELECT value FROM belfry.meta WHERE key = 'store_id';
+
 -- name: take_partitions
 -- $1 our start, $2 how long an owner may be silent, $3 the start that we replace, $7 which ones.
 -- The silence of an owner without a row in node counts from when it took the partition. A silent

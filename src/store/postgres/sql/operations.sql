@@ -3,7 +3,7 @@
 -- name: find_live_jobs
 -- What is unfinished behind $1 in the partitions $2 and $3, at most $4, each with its job, with
 -- its document if $5.
-SELECT l.*, {job_row.head.columns j},
+SELECT {exec.row.columns l}, {job_row.head.columns j},
     CASE WHEN $5::boolean THEN j.spec ELSE ''::text END AS spec FROM (
     SELECT id FROM belfry.live
     WHERE id > $1::bigint AND belfry.is_owned(id, $2::bigint::integer, $3::bigint)

@@ -143,7 +143,7 @@ CROSS JOIN LATERAL (SELECT exec_id, token, worker_id, class, fingerprint FROM be
 
 -- name: read_unfinished
 -- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT k.n, r.*
+SELECT k.n, {exec.row.columns r}
 FROM (SELECT :max::bigint AS most) m
 CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
@@ -156,7 +156,7 @@ CROSS JOIN LATERAL (
 ORDER BY k.n, r.id DESC;
 
 -- name: read_ended
-SELECT k.n, r.*
+SELECT k.n, {exec.row.columns r}
 FROM (SELECT :max::bigint AS most) m
 CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (SELECT * FROM (

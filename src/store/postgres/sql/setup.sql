@@ -74,6 +74,6 @@ SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.
 -- name: types
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
-FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished', 'plain_job', 'plain_live',
+FROM unnest(ARRAY['new_job', 'born_live', 'changed_live', 'ended_live', 'plain_job', 'plain_live',
     'plain_change', 'plain_end', 'new_claim']) WITH ORDINALITY n (name, at)
 ORDER BY n.at;
