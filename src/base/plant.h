@@ -65,6 +65,7 @@
     X(probe_granted_twice, "a breaker that is half open lets everybody through")                   \
     X(permanent_blames_target, "a breaker counts failures that are their job's own fault")         \
     X(edit_moves_blame, "what runs is charged to what its job names since")                        \
+    X(trace_lost_at_restart, "a start forgets which trace its caller gave an execution")           \
     X(breaker_forgotten, "a server that starts knows of no open breaker")                          \
     X(stopping_counts_as_over, "a cancelled job counts as over while it runs")                     \
     X(attempt_counted_for_drain, "a lease that was given back counts as an attempt")               \

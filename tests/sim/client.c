@@ -21,6 +21,7 @@ static void send_again(struct world *w, enum command_kind kind, uint64_t id, con
 {
     struct call *call = call_new(w, kind, STR("key:admin"));
     call->cmd.target.id = id;
+    call->cmd.trace = client_trace(w, call->no);
     if (pick(w, 3) == 0) /* the text lives as long as the day: the call may be repeated */
         call->cmd.target.payload = arena_printf(w->model.arena, "[%zu]", (size_t)pick(w, 1000));
     SAY(w, "client", "%s %s%s", words, exec_label(w, id),
@@ -194,6 +195,7 @@ static void trigger_job(struct world *w)
 {
     struct call *call = call_new(w, CMD_TRIGGER_JOB, STR("key:admin"));
     call->cmd.target.id = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
+    call->cmd.trace = client_trace(w, call->no);
     if (pick(w, 4) == 0)
         call->cmd.target.payload = arena_printf(w->model.arena, "[%zu]", (size_t)pick(w, 1000));
     SAY(w, "client", "runs %s now%s", job_label(w, call->cmd.target.id),

@@ -315,9 +315,20 @@ static void carry(struct world *w, struct wish *wish, struct arena *arena, struc
     };
 }
 
+struct str client_trace(struct world *w, uint64_t number)
+{
+    if (number % 3 == 0)
+        return STR("");
+    return arena_printf(w->model.arena, "00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-0%d%s",
+                        number, number, number, (int)(number % 2), number % 5 == 0 ? " a=1" : "");
+}
+
 static void wish_for(struct world *w, struct wish wish, struct call *call, struct submission *item)
 {
     struct model *m = &w->model;
+    if (item == call->cmd.submit.items) /* one for all of them */
+        call->cmd.trace = client_trace(w, m->wishes.len);
+    wish.trace = call->cmd.trace;
     carry(w, &wish, &call->arena, item);
     struct dependency_wish *depends_on =
         ARENA_ARRAY(&call->arena, struct dependency_wish, wish.wait_count);

@@ -19,6 +19,8 @@ void client_roll_back(struct world *w);
 /* Another moment for a job that runs once and waits for others; without one, submits one. */
 void client_replan_blocked(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */
+/* A caller's trace, another one for each number; empty for some. It lives as long as the day. */
+struct str client_trace(struct world *w, uint64_t number);
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
 /* The same for an edit. */
 void client_edit_again(struct world *w, struct call *copy, const struct command *cmd);

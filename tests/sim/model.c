@@ -173,6 +173,13 @@ static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec,
     x->rec.created_ms = rec->created_ms;
     x->rec.origin = rec->origin;
     x->payload = arena_str(m->arena, rec->payload);
+    x->trace = arena_str(m->arena, rec->trace);
+    PROMISE(w, rec->origin != ORIGIN_SLOT || rec->trace.len == 0,
+            "%s is of a slot, and in the trace of somebody", exec_label(w, rec->id));
+    PROMISE(w,
+            rec->origin != ORIGIN_ONCE || rec->retry_of != 0 ||
+                str_eq(rec->trace, m->wishes.items[x->job->submission].trace),
+            "%s is in another trace than who asked for it", exec_label(w, rec->id));
     PROMISE(w,
             rec->own_payload == (rec->payload.len > 0) &&
                 (rec->retry_of != 0 || rec->origin == ORIGIN_REQUEST || !rec->own_payload),
@@ -207,8 +214,11 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     PROMISE(w, !x->cancelled || to->state == EXEC_STOPPING || to->state == EXEC_CANCELLED,
             "%s is %.*s, though somebody was told that it is cancelled", exec_label(w, to->id),
             STR_ARG(exec_state_name(to->state)));
+    PROMISE(w, str_eq(to->trace, x->trace), "%s left the trace that it was made in",
+            exec_label(w, to->id));
     struct str error = to->error.len > 0 || exec_is_final(to->state) ? to->error : x->rec.error;
     x->rec = *to;
+    x->rec.trace = x->trace;
     pace_check(w, x);
     x->rec.queue = x->job->rec.queue;
     x->rec.error = arena_str(w->model.arena, error);

@@ -31,6 +31,7 @@ struct wish {
     struct str owner;
     struct str tags;
     struct str payload;
+    struct str trace; /* the context that it was asked for in; empty: none */
     struct rules rules;
     enum when_kind when;
     int64_t when_ms;
@@ -144,6 +145,8 @@ struct model_exec {
     int64_t times_out_ms;     /* boot clock: not renewed from then on; 0: never */
     uint32_t lost;            /* steps of these kinds that it has taken */
     uint32_t returned;
+    struct str trace; /* the context that it was made in */
+    bool traced;      /* its spans were told */
     enum exec_event ended_by;
     int64_t ended_boot_ms;     /* boot clock */
     uint64_t letter_left_turn; /* in which it left the dead letters */

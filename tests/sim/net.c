@@ -85,6 +85,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     copy->from = call->from;
     copy->via = call->via;
     copy->forwarded = call->forwarded;
+    copy->cmd.trace = call->cmd.trace; /* the day's */
     switch (call->cmd.kind) {
     case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
     case CMD_EDIT_JOB: client_edit_again(w, copy, &call->cmd); break;

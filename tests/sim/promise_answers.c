@@ -222,6 +222,8 @@ static void check_run_again(struct world *w, const struct command *cmd)
     const struct model_exec *old = map_get(&w->model.exec_by_id, cmd->target.id);
     PROMISE(w, str_eq(x->payload, cmd->target.payload.len > 0 ? cmd->target.payload : old->payload),
             "%s runs again with another payload than it should", exec_label(w, cmd->target.id));
+    PROMISE(w, str_eq(x->trace, cmd->trace), "%s runs again in another trace than it should",
+            exec_label(w, cmd->target.id));
 }
 
 /* ---- when things run */
@@ -269,6 +271,8 @@ static void check_triggered(struct world *w, const struct command *cmd)
             "a run of %s was promised for now, and not kept", job_label(w, cmd->target.id));
     PROMISE(w, str_eq(x->payload, cmd->target.payload),
             "%s was asked for with another payload than it has", exec_label(w, cmd->reply.exec_id));
+    PROMISE(w, x->rec.origin != ORIGIN_REQUEST || str_eq(x->trace, cmd->trace),
+            "%s was asked for in another trace than it is in", exec_label(w, cmd->reply.exec_id));
 }
 
 static void check_edited(struct world *w, const struct command *cmd)

@@ -46,6 +46,35 @@ static bool is_payload_of(const struct model *m, const struct model_job *job, st
             str_eq(payload, m->wishes.items[job->definition_before].payload));
 }
 
+/* Of its caller, else its own, the same at every server. */
+static void check_trace(struct world *w, const struct model_exec *x, const struct poll_lease *lease)
+{
+    const struct trace_rule *rule = &w->scene.engine.trace;
+    struct exec_trace trace;
+    struct trace_parent want = {.span = 0};
+    if (trace_of(rule, x->rec.id, x->trace, &trace))
+        want = trace_for_attempt(rule, x->rec.id, lease->token, &trace);
+    PROMISE(w,
+            trace_id_eq(lease->trace.trace, want.trace) && lease->trace.span == want.span &&
+                lease->trace.flags == want.flags,
+            "%s was sent in another trace than it was made in", exec_label(w, lease->exec_id));
+}
+
+void promise_ended(void *arg, const struct ended_trace *ended, size_t count)
+{
+    struct world *w = arg;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t id = ended[i].change->exec.id;
+        struct model_exec *x = model_exec(&w->model, id);
+        bool failed = x != NULL && x->rec.state != EXEC_COMPLETED;
+        PROMISE(w, x != NULL && exec_is_final(x->rec.state) && !x->traced,
+                "the spans of %s were told before its end, or twice", exec_label(w, id));
+        PROMISE(w, (ended[i].trace.flags & TRACE_SAMPLED) != 0 || failed,
+                "the spans of %s were told, which nobody wanted", exec_label(w, id));
+        x->traced = true;
+    }
+}
+
 static void check_lease(struct world *w, const struct command *cmd, const struct poll_lease *lease)
 {
     const struct model_exec *x = model_exec(&w->model, lease->exec_id);
@@ -65,6 +94,7 @@ static void check_lease(struct world *w, const struct command *cmd, const struct
             exec_label(w, lease->exec_id));
     if (x->payload.len > 0)
         saw(SAW_OWN_PAYLOAD);
+    check_trace(w, x, lease);
 }
 
 void promise_stop(struct world *w, uint64_t worker_id, const struct poll_stop *stop)

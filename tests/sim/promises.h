@@ -13,6 +13,9 @@ struct submission;
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
 /* One of them: the reply to a poll. */
 void promise_poll(struct world *w, const struct command *cmd);
+/* What is told to be made into spans has ended, for good, and is told once: turn.on_ended, whose
+ * argument is the world. */
+void promise_ended(void *arg, const struct ended_trace *ended, size_t count);
 /* … or the answer to a command about workers; kept_nothing: the turn has changed nothing. */
 void promise_workers(struct world *w, const struct command *cmd, bool kept_nothing);
 /* Those that are not forgotten. */

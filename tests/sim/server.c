@@ -176,6 +176,8 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     }
     s->turn.may_keep = may_keep;
     s->turn.may_keep_arg = s;
+    s->turn.on_ended = promise_ended;
+    s->turn.on_ended_arg = w;
     wake_in(s, 0);
     return rc == RC_OK;
 }
@@ -209,6 +211,8 @@ void sim_server_start(struct sim_server *s)
     }
     SAY(w, s->name, "started, epoch %" PRIu64 ", %zu executions in memory", s->turn.owned.epochs[0],
         engine_live_count(s->turn.engine));
+    s->turn.on_ended = promise_ended;
+    s->turn.on_ended_arg = w;
     s->up = true;
     s->deposed = false;
     struct partition_set all = partition_all(1);

@@ -27,6 +27,8 @@ static void draw_engine(struct world *w)
     static const size_t keep_bytes[] = {0, 200, 4096};
     struct scene *s = &w->scene;
     s->engine = engine_defaults;
+    s->engine.trace = (struct trace_rule){
+        .on = w->seed % 2 == 1, .errors = true, .realm = 42, .ratio = trace_ratio_of(0.5)};
     s->engine.lease_ms = pick_ms(w, 2000, 20000);
     s->engine.park_ms = pick_ms(w, 100, 5000);
     s->engine.horizon_ms = pick_ms(w, 2000, 120000);

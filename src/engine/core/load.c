@@ -115,7 +115,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     x->first = rec->first;
     x->own_payload = rec->own_payload && !PLANTED(own_payload_forgotten);
     x->origin = rec->origin;
-    trace_keep(e, x, rec->trace);
+    if (!PLANTED(trace_lost_at_restart))
+        trace_keep(e, x, rec->trace);
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){
         .state = rec->state,
