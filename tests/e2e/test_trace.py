@@ -176,6 +176,29 @@ def test_waits_and_all_attempts_are_in_the_trace():
     assert {again["traceparent"][36:52], lease["traceparent"][36:52]} == {s["spanId"] for s in found["process"]}
 
 
+def test_exemplars_lead_from_numbers_to_traces():
+    queue = next(names)
+    worker = Worker(server, queues=[queue], handlers=["h"])
+    trace = CALLER.replace("4bf9", "abab")
+    for parent in (PARENT.replace("4bf9", "abab"), PARENT[:-1] + "0"):  # the second one is not sampled
+        traced(parent=parent, handler="h", queue=queue)
+        lease, = worker.take()
+        assert worker.finish(lease)
+
+    def exemplars(accept):
+        text = call(server, "GET", "/metrics", headers={"Accept": accept}).body.decode()
+        return [(line[1], float(line[2]), line[3], float(line[4]), float(line[5])) for line in re.finditer(
+            rf'^belfry_(\w+)_bucket\{{queue="{queue}",le="([^"]+)"\}} \d+ # \{{trace_id="(\w+)"\}} (\S+) (\S+)$',
+            text, re.M)]
+
+    found = wait_for(lambda: (lambda all: all if len(all) == 3 else None)
+                     (exemplars("application/openmetrics-text; version=1.0.0")), "an exemplar of each histogram")
+    assert {one[0] for one in found} == {"execution_duration_seconds", "schedule_lag_seconds", "queue_wait_seconds"}
+    for _, bound, name, value, at in found:
+        assert name == trace and 0 <= value <= bound and at > 1e9, found
+    assert exemplars("text/plain") == []
+
+
 def test_no_key_of_the_collector_is_shown():
     settings = call(server, "GET", API + "/settings").body.decode()
     assert "trace_headers" in settings and "s3cret" not in settings

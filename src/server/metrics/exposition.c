@@ -9,6 +9,7 @@ struct family {
     const struct metric *m;
     struct str name; /* with the prefix */
     struct buf *out;
+    bool openmetrics;
 };
 
 /* ---- values */
@@ -29,7 +30,7 @@ static void print_decimals(struct buf *out, int64_t value, int64_t unit)
     }
 }
 
-static void print_value(struct buf *out, enum metric_scale scale, int64_t value)
+static void print_number(struct buf *out, enum metric_scale scale, int64_t value)
 {
     switch (scale) {
     case SCALE_HALF: print_decimals(out, value * 5, 10); break;
@@ -42,6 +43,11 @@ static void print_value(struct buf *out, enum metric_scale scale, int64_t value)
     case SCALE_ONE:
     case METRIC_SCALES: buf_add_i64(out, value); break;
     }
+}
+
+static void print_value(struct buf *out, enum metric_scale scale, int64_t value)
+{
+    print_number(out, scale, value);
     buf_add_char(out, '\n');
 }
 
@@ -70,6 +76,24 @@ static void begin_line(const struct family *f, struct str end, struct str labels
     buf_add_char(out, ' ');
 }
 
+/* Behind the value of a bucket: # {trace_id="…"} 0.041 1794816000.123 */
+static void print_exemplar(const struct family *f, const struct metric_row *row, size_t bucket)
+{
+    enum exemplar_of which = exemplar_of_metric(f->m);
+    if (!f->openmetrics || row->exemplars == NULL || which == EXEMPLAR_HISTOGRAMS)
+        return;
+    const struct exemplar *e = &row->exemplars[which * METRIC_BUCKETS + bucket];
+    char trace[TRACE_TEXT_MAX];
+    if (e->at_ms == 0)
+        return;
+    buf_add(f->out, STR(" # {trace_id=\""));
+    buf_add(f->out, trace_id_format(trace, e->trace));
+    buf_add(f->out, STR("\"} "));
+    print_number(f->out, f->m->scale, e->value);
+    buf_add_char(f->out, ' ');
+    print_decimals(f->out, e->at_ms, 1000);
+}
+
 static void print_histogram(const struct family *f, const struct metric_row *row)
 {
     const int64_t *cells = &row->cells[f->m->cell];
@@ -78,6 +102,7 @@ static void print_histogram(const struct family *f, const struct metric_row *row
         count += cells[i];
         begin_line(f, STR("_bucket"), row->labels, STR("le"), metric_bound_text(f->m->scale, i));
         buf_add_i64(f->out, count);
+        print_exemplar(f, row, i);
         buf_add_char(f->out, '\n');
     }
     begin_line(f, STR("_sum"), row->labels, STR(""), STR(""));
@@ -156,7 +181,7 @@ static void print_family(const struct exposition *x, const struct metric *m,
     if (!metric_is_common(m))
         buf_add(&name, x->prefix);
     buf_add(&name, m->name);
-    const struct family f = {m, buf_str(&name), out};
+    const struct family f = {m, buf_str(&name), out, x->openmetrics};
     print_head(&f, x->openmetrics);
     for (size_t i = 0; i < rows->count; i++)
         print_row(&f, &rows->rows[i]);
@@ -175,7 +200,7 @@ static int64_t count_lines(const struct buf *out, size_t from)
 /* How many lines there are is told by one of them, which comes last for that. */
 void exposition_print(const struct exposition *x, struct metric_copy *copy, struct buf *out)
 {
-    struct metric_row server = {STR(""), copy->server};
+    struct metric_row server = {.cells = copy->server};
     const struct metric *last = NULL;
     copy->axes[AXIS_SERVER] = (struct metric_rows){&server, 1};
     for (size_t i = 0; i < metric_count; i++) {

@@ -177,8 +177,19 @@ static bool is_enqueued(const struct event *event)
     return event->state == EXEC_QUEUED && (event->event == EV_CREATE || event->event == EV_DUE);
 }
 
-static void count_in_queue(metric_cell *cells, const struct event *event)
+/* Adds to a histogram, and remembers the execution if its trace can be looked at. */
+static void observe(struct named_row *row, size_t cell, enum metric_scale scale, int64_t value,
+                    enum exemplar_of which, const struct event *event)
 {
+    cell_observe(&row->cells[cell], scale, value);
+    if (event->sampled)
+        exemplar_note(&row->exemplars, which, metric_bucket(scale, value),
+                      &(struct exemplar){event->trace, value, event->at_ms});
+}
+
+static void count_in_queue(struct named_row *row, const struct event *event)
+{
+    metric_cell *cells = row->cells;
     size_t cell = cell_of_event(event);
     size_t end = cell_of_end(event->state);
     if (cell != NO_CELL)
@@ -195,12 +206,12 @@ static void count_in_queue(metric_cell *cells, const struct event *event)
         cell_add(&cells[CELL_TIMED_OUT], 1);
     if (event->event == EV_LEASE) {
         if (event->waited_ms >= 0)
-            cell_observe(&cells[CELL_WAIT], SCALE_WAIT, event->waited_ms);
+            observe(row, CELL_WAIT, SCALE_WAIT, event->waited_ms, EXEMPLAR_WAIT, event);
         if (event->lag_ms >= 0)
-            cell_observe(&cells[CELL_LAG], SCALE_WAIT, event->lag_ms);
+            observe(row, CELL_LAG, SCALE_WAIT, event->lag_ms, EXEMPLAR_LAG, event);
     }
     if (event->took_ms >= 0)
-        cell_observe(&cells[CELL_DURATION], SCALE_RUN, event->took_ms);
+        observe(row, CELL_DURATION, SCALE_RUN, event->took_ms, EXEMPLAR_DURATION, event);
 }
 
 /* How an attempt ended; RUN_ENDS: it did not. */
@@ -249,7 +260,7 @@ void metrics_event(struct metrics *m, const struct event *event, int64_t now_ms)
         count_sla(row->cells, event);
         return;
     }
-    count_in_queue(row->cells, event);
+    count_in_queue(row, event);
     count_of_handler(m, event, now_ms);
 }
 
@@ -524,10 +535,12 @@ static void copy_routes(struct metrics *m, struct arena *arena,
             continue;
         }
         label(route, &text);
-        rows[count++] = (struct metric_row){arena_str(arena, buf_str(&text)), sum};
+        rows[count++] =
+            (struct metric_row){.labels = arena_str(arena, buf_str(&text)), .cells = sum};
     }
     if (missed > 0)
-        rows[count++] = (struct metric_row){STR("route=\"other\",method=\"\""), others};
+        rows[count++] =
+            (struct metric_row){.labels = STR("route=\"other\",method=\"\""), .cells = others};
     cell_set(&m->server[CELL_DROPPED + AXIS_ROUTE], missed);
     *ret_rows = (struct metric_rows){rows, count};
 }

@@ -83,11 +83,17 @@ void named_rows_init(struct named_rows *s, enum metric_axis axis, struct line_bu
     s->other = row_new(s, STR(""), others);
 }
 
+static void row_free(struct named_row *row)
+{
+    exemplars_free(&row->exemplars);
+    free(row);
+}
+
 void named_rows_free(struct named_rows *s)
 {
     for (size_t i = 0; i < s->len; i++)
-        free(s->list[i]);
-    free(s->other);
+        row_free(s->list[i]);
+    row_free(s->other);
     free(s->missed);
     strmap_free(&s->by_name);
     pthread_mutex_destroy(&s->lock);
@@ -103,7 +109,7 @@ static void forget(struct named_rows *s, size_t at)
     pthread_mutex_unlock(&s->lock);
     budget_give(s->budget, metric_row_lines(s->axis));
     s->last = NULL;
-    free(row);
+    row_free(row);
 }
 
 /* Makes room, if a row has been of no use for long; looked for once a second at most. */
@@ -181,14 +187,15 @@ struct named_row *named_rows_get(struct named_rows *s, struct str name, int64_t 
     return s->last;
 }
 
-static void copy(const struct named_rows *s, const struct named_row *row, struct arena *arena,
+static void copy(const struct named_rows *s, struct named_row *row, struct arena *arena,
                  struct metric_row *ret_row)
 {
     size_t count = metric_cells(s->axis);
     int64_t *cells = ARENA_ARRAY(arena, int64_t, count);
     for (size_t i = 0; i < count; i++)
         cells[i] = cell_get(&row->cells[i]);
-    *ret_row = (struct metric_row){arena_str(arena, row->labels), cells};
+    *ret_row = (struct metric_row){arena_str(arena, row->labels), cells,
+                                   exemplars_copy(&row->exemplars, arena)};
 }
 
 size_t named_rows_copy(struct named_rows *s, struct arena *arena, struct metric_row **ret_rows)

@@ -11,7 +11,7 @@
 #pragma once
 #include "base/map.h"
 #include "base/str.h"
-#include "server/metrics/metric_table.h"
+#include "server/metrics/exemplars.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -60,10 +60,11 @@ bool budget_take(struct line_budget *budget, size_t lines);
 void budget_give(struct line_budget *budget, size_t lines);
 
 struct named_row {
-    struct str name;   /* owned, behind the cells; empty: the row of all others */
-    struct str labels; /* the same, as a scrape has it: queue="mail" */
-    int64_t used_ms;   /* boot clock: something was counted, or a gauge was not 0 */
-    bool told;         /* in the gauges that are being set */
+    struct str name;           /* owned, behind the cells; empty: the row of all others */
+    struct str labels;         /* the same, as a scrape has it: queue="mail" */
+    int64_t used_ms;           /* boot clock: something was counted, or a gauge was not 0 */
+    bool told;                 /* in the gauges that are being set */
+    exemplars_place exemplars; /* owned; NULL: none */
     metric_cell cells[];
 };
 
@@ -93,6 +94,7 @@ struct named_row *named_rows_get(struct named_rows *s, struct str name, int64_t 
 struct metric_row {
     struct str labels; /* in the arena */
     int64_t *cells;
+    const struct exemplar *exemplars; /* as exemplars_copy has them; NULL: none */
 };
 struct arena;
 /* All rows, in the order in which they were seen, and the others' last if it was used. */

@@ -153,7 +153,7 @@ static void put_threads(struct thread_times *times, struct arena *arena,
         int64_t *cells = ARENA_ARRAY(arena, int64_t, THREAD_CELLS);
         cells[CELL_THREAD_CPU] = times->all[i].us + times->all[i].ended_us;
         metric_label_print(&label, metric_axis_label(AXIS_THREAD), str_c(times->all[i].name));
-        rows[i] = (struct metric_row){arena_str(arena, buf_str(&label)), cells};
+        rows[i] = (struct metric_row){.labels = arena_str(arena, buf_str(&label)), .cells = cells};
     }
     *ret_rows = (struct metric_rows){rows, times->count};
 }
