@@ -136,14 +136,15 @@ static bool find_base(const struct engine *e, const struct exec *x, int64_t *ret
 }
 
 /* One of its limits is at home with another server, which alone knows how it stands. */
-static bool is_limited_elsewhere(const struct exec *x)
+static bool is_limited_elsewhere(const struct engine *e, const struct exec *x)
 {
+    const struct queue *queue = x->job->v.def->rules.queue;
     const struct bar *bars = x->job->v.def->rules.track->bars;
     for (size_t i = 0; i < BARS; i++) {
         if (bars[i].limit != NULL && bars[i].limit->remote)
             return true;
     }
-    return false;
+    return queue->v.concurrency > 0 && !partition_has_bucket(&e->owned, queue->home);
 }
 
 /* Its place in the order of what waits, or the one that it is going to have. */
@@ -185,7 +186,9 @@ static struct estimate among_others(struct engine *e, const struct exec *x, int6
     int64_t wait_ms = 0;
     if (slots.all == 0)
         return unknown_for(slots.cordoned > 0 ? BLOCKER_WORKERS_CORDONED : BLOCKER_NO_WORKER);
-    if (!is_free(e, x, &slots) && !forecast_wait_ms(e, x, rank_of(e, x, base_ms), &wait_ms))
+    const struct served served = {slots.all, slots.free};
+    if (!is_free(e, x, &slots) &&
+        !forecast_wait_ms(e, x, rank_of(e, x, base_ms), &served, &wait_ms))
         return unknown("duration_unknown");
     base_ms = later_ms(base_ms, e->now_ms + wait_ms);
     if (track->breaker != NULL && !breaker_lets_start(track->breaker))
@@ -215,7 +218,7 @@ struct estimate estimate_start(struct engine *e, const struct exec *x)
         return at(base_ms);
     if (exec_is_suspect(x))
         return unknown_for(BLOCKER_PROBATION);
-    if (!exec_has_permits(x) && is_limited_elsewhere(x))
+    if (!exec_has_permits(x) && is_limited_elsewhere(e, x))
         return unknown_for(BLOCKER_PERMIT);
     return among_others(e, x, base_ms);
 }

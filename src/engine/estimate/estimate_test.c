@@ -1,6 +1,9 @@
 /* When something that waits is likely to start, against what happens then. */
 #include "engine/estimate/estimate.h"
+#include "engine/test/duo.h"
 #include "engine/test/explain.h"
+
+#include <stdio.h>
 
 enum { RUN_MS = 1000 };
 
@@ -168,4 +171,77 @@ TEST(who_submits_many_does_not_pay_for_estimates)
     const struct submission *job = SUBMIT(&w);
     world_turn(&w);
     assert_true(job->estimate.at_ms == 0 && job->estimate.reason.len == 0);
+}
+
+/* More classes of workers than a forecast copies. */
+TEST(where_each_worker_serves_its_own_queue_a_line_is_told)
+{
+    enum { QUEUES = 40, LINE = 5 };
+    WORLD(w);
+    char queues[QUEUES][8];
+    struct fake fakes[QUEUES];
+    struct poll_lease leases[QUEUES];
+    for (size_t i = 0; i < QUEUES; i++) {
+        snprintf(queues[i], sizeof queues[i], "q%zu", i);
+        fakes[i] = HIRE(&w, .slots = 1, .queues = queues[i]);
+        SUBMIT(&w, .queue = queues[i]);
+        SUBMIT(&w, .queue = queues[i]);
+        world_turn(&w);
+        leases[i] = fake_start(&w, &fakes[i]);
+    }
+    world_pass(&w, RUN_MS);
+    for (size_t i = 0; i < QUEUES; i++) {
+        ask_report(&w, &fakes[i], &leases[i], OUTCOME_SUCCEEDED);
+        world_turn(&w);
+        fake_start(&w, &fakes[i]);
+    }
+    for (size_t i = 0; i < QUEUES; i++) {
+        const struct submission *last = NULL;
+        for (size_t n = 0; n < LINE; n++)
+            last = submit_asking(&w, (struct wish){.queue = queues[i]});
+        int64_t wait_ms = last->estimate.at_ms - last->created_ms;
+        assert_true(wait_ms >= (LINE - 1) * RUN_MS && wait_ms <= (LINE + 1) * RUN_MS);
+    }
+}
+
+/* ---- one of two servers, each with half of the partitions */
+
+static int64_t last_of_batch_ms(struct world *w)
+{
+    struct wish wishes[16] = {{0}};
+    struct asked *asked = ask_submit_all(w, wishes, COUNT_OF(wishes));
+    asked->cmd.submit.estimate = true;
+    world_turn(w);
+    const struct submission *last = &asked->cmd.submit.items[COUNT_OF(wishes) - 1];
+    assert_true(last->estimate.at_ms > 0);
+    return last->estimate.at_ms - last->created_ms;
+}
+
+/* The worker offers four of its eight slots to each server. A batch lies with one of them, which
+ * is then offered all: it takes two waves. */
+TEST(a_batch_has_the_idle_slots_of_other_servers_too)
+{
+    DUO(s);
+    struct fake f = HIRE(&s.a, .slots = 8);
+    SUBMIT(&s.a);
+    world_turn(&s.a);
+    run_one(&s.a, &f);
+    ask_poll(&s.a, &f, 4);
+    world_turn(&s.a);
+    int64_t wait_ms = last_of_batch_ms(&s.a);
+    assert_true(wait_ms >= RUN_MS && wait_ms < RUN_MS * 3 / 2);
+}
+
+/* Its slots are taken by runs of the other server: they end, and are shared from then on. */
+TEST(slots_that_another_server_has_taken_come_later)
+{
+    DUO(s);
+    struct fake f = HIRE(&s.a, .slots = 8);
+    SUBMIT(&s.a);
+    world_turn(&s.a);
+    run_one(&s.a, &f);
+    ask_poll(&s.a, &f, 0);
+    world_turn(&s.a);
+    int64_t wait_ms = last_of_batch_ms(&s.a);
+    assert_true(wait_ms >= RUN_MS && wait_ms <= 3 * RUN_MS);
 }

@@ -8,9 +8,9 @@
  * steps. So many submissions in a row pay for few forecasts, and none is made while nobody asks,
  * or while slots are free.
  *
- * Left out: what will be submitted or become due later (it matters where it has a higher
- * priority), and failures. Of very many tracks, limits and runs the first are copied, and the
- * rest is taken to be like them. */
+ * Left out: failures, and single jobs that will be submitted or become due later; what keeps
+ * coming to a track in which something waits is in it. Of very many tracks, classes, limits and
+ * runs the first are copied. The others wait in a line of their own. */
 #pragma once
 #include "engine/estimate/play.h"
 
@@ -25,9 +25,16 @@ void forecast_free(struct forecast *f);
 /* The next question needs a new one: what it copied did not happen. NULL is fine. */
 void forecast_drop(struct forecast *f);
 
+/* The slots that serve an execution, and how many of them are free. */
+struct served {
+    int64_t slots;
+    int64_t free;
+};
+
 /* How long from now until the execution's turn comes, by slots and by limits; false when it is not
  * known how long anything takes. Some worker has to serve it. */
-bool forecast_wait_ms(struct engine *e, const struct exec *x, struct rank rank, int64_t *ret_ms);
+bool forecast_wait_ms(struct engine *e, const struct exec *x, struct rank rank,
+                      const struct served *served, int64_t *ret_ms);
 
 /* The slots of this worker that this server is likely to fill. Several servers share a fleet:
  * each is offered what is free where its work waits, and an even part where none does
