@@ -83,7 +83,7 @@ static enum rc moment_of(const char *text, int64_t base_ms, int64_t *ret_ms, str
 {
     int64_t ms;
     if (duration_parse(str_c(text), &ms, NULL) == RC_OK) {
-        *ret_ms = base_ms + ms;
+        *ret_ms = ms < WHEN_MAX_MS - base_ms ? base_ms + ms : WHEN_MAX_MS;
         return RC_OK;
     }
     return when_parse(str_c(text), ret_ms, err);

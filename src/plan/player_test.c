@@ -259,6 +259,29 @@ TEST(what_is_under_way_goes_on_and_what_waits_is_played, open_world, close_world
     assert_int_equal(counts_of("running")->skips[SKIP_OVERLAP], 1);
 }
 
+TEST(runs_that_no_job_can_have_are_left_out, open_world, close_world)
+{
+    uint64_t once = add_job("once", "\"queue\":\"default\"", 1000);
+    uint64_t often = add_job("often", EACH_MINUTE, 1000);
+    *VEC_PUSH(&world.arena, &world.runs) = (struct exec_rec){.id = once + 1,
+                                                             .job_id = once,
+                                                             .state = EXEC_SCHEDULED,
+                                                             .origin = ORIGIN_SLOT,
+                                                             .slot_ms = NOW_MS + MINUTE_MS,
+                                                             .due_ms = NOW_MS + MINUTE_MS};
+    *VEC_PUSH(&world.arena, &world.runs) = (struct exec_rec){.id = often + 1,
+                                                             .job_id = often,
+                                                             .state = EXEC_SCHEDULED,
+                                                             .origin = ORIGIN_ONCE,
+                                                             .due_ms = NOW_MS + MINUTE_MS};
+    world_add_job(&world, &world_job(&world, often)->rec, 1000); /* on the next page, too */
+    play(HOUR_MS);
+    assert_int_equal(end.left_out, 1);
+    assert_int_equal(counts_of("once")->firings, 0);
+    assert_int_equal(counts_of("often")->firings, 59);
+    assert_int_equal(score.all.starts, 59);
+}
+
 TEST(it_stops_at_the_most_firings_and_says_where, open_world, close_world)
 {
     wish.firings_max = 7;

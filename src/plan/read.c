@@ -19,6 +19,7 @@ enum {
     QUERY_BYTES_MAX = 1 << 14,
     SPEC_BYTES_MAX = 64 << 20,
     LIST_BYTES_MAX = 1 << 20,
+    PAGES_MAX = 10000, /* of one list: ten million queues */
 };
 
 /* Adds one item of a list. */
@@ -38,6 +39,12 @@ static int64_t int_of(const struct json *object, const char *key)
 {
     const struct json *value = json_get(object, str_c(key));
     return value != NULL && value->kind == JSON_INT ? value->integer : 0;
+}
+
+static uint32_t count_of(const struct json *object, const char *key)
+{
+    int64_t value = int_of(object, key);
+    return value < 0 ? 0 : value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 static bool bool_of(const struct json *object, const char *key)
@@ -110,17 +117,20 @@ static enum rc take_list(struct world *world, struct cli *cli, const struct list
                          struct err *err)
 {
     struct str cursor = STR("");
-    do {
+    for (size_t i = 0; i < PAGES_MAX; i++) {
+        struct str before = cursor;
         struct cli page = *cli; /* the same server and key, and an arena of its own */
         page.arena = (struct arena){0};
         enum rc rc = take_page(world, &page, call, &cursor, err);
         cli->details = arena_str(&cli->arena, page.details);
         cli->refused = page.refused;
         arena_free(&page.arena);
-        if (rc != RC_OK)
+        if (rc != RC_OK || cursor.len == 0)
             return rc;
-    } while (cursor.len > 0);
-    return RC_OK;
+        if (str_eq(cursor, before))
+            break;
+    }
+    return err_set(err, RC_CORRUPT, "the server's list of %s has no end", call->key);
 }
 
 /* ---- runs */
@@ -250,9 +260,17 @@ static void take_upstreams(struct world *world, uint64_t job_id, const struct js
     }
 }
 
-static enum rc take_job(struct world *world, const struct json *item, struct err *err)
+/* -1: nobody knows. */
+static int64_t p50_of(const struct json *item)
 {
     const struct json *p50 = json_get(item, STR("p50_duration_ms"));
+    if (p50 == NULL || p50->kind != JSON_INT || p50->integer < 0)
+        return -1;
+    return p50->integer < DURATION_MAX_MS ? p50->integer : DURATION_MAX_MS;
+}
+
+static enum rc take_job(struct world *world, const struct json *item, struct err *err)
+{
     struct job_rec rec = {
         .id = id_of(item, "job_id", ID_JOB),
         .version = (uint32_t)int_of(item, "version"),
@@ -273,7 +291,7 @@ static enum rc take_job(struct world *world, const struct json *item, struct err
         return RC_OK; /* it runs elsewhere: nothing is known of when */
     rec.spec = definition_of(world, item);
     take_upstreams(world, rec.id, json_get(item, STR("depends_on")));
-    world_add_job(world, &rec, p50 != NULL && p50->kind == JSON_INT ? p50->integer : -1);
+    world_add_job(world, &rec, p50_of(item));
     return RC_OK;
 }
 
@@ -355,11 +373,13 @@ static enum rc take_queue(struct world *world, const struct json *item, struct e
     (void)err;
     struct queue_rec rec = {
         .name = text_of(world, item, "name"),
-        .concurrency = (uint32_t)int_of(item, "concurrency"),
+        .concurrency = count_of(item, "concurrency"),
         .paused = bool_of(item, "paused"),
         .paused_ms = when_of(item, "paused_at"),
         .changed_ms = when_of(item, "changed_at"),
     };
+    if (rec.name.len == 0)
+        return RC_OK;
     world->queues_paused += rec.paused;
     if (rec.paused || rec.concurrency > 0)
         *VEC_PUSH(&world->arena, &world->queues) = rec;
@@ -371,10 +391,10 @@ static enum rc take_team(struct world *world, const struct json *item, struct er
     (void)err;
     struct team_rec rec = {
         .name = text_of(world, item, "name"),
-        .concurrency = (uint32_t)int_of(item, "concurrency"),
+        .concurrency = count_of(item, "concurrency"),
         .changed_ms = when_of(item, "changed_at"),
     };
-    if (rec.concurrency > 0)
+    if (rec.name.len > 0 && rec.concurrency > 0)
         *VEC_PUSH(&world->arena, &world->teams) = rec;
     return RC_OK;
 }

@@ -64,6 +64,8 @@ void world_add_job(struct world *world, const struct job_rec *rec, int64_t p50_m
     struct spec spec;
     struct rules rules;
     struct err err;
+    if (world_job(world, rec->id) != NULL)
+        return; /* the next page has it, too */
     *job = (struct world_job){.rec = *rec, .p50_ms = p50_ms};
     if (spec_read(rec->spec, &scratch, &spec, &err) != RC_OK ||
         rules_make(world->zones, &spec, &scratch, &rules, &err) != RC_OK) {
@@ -111,6 +113,12 @@ static void put_ahead(struct world *world, const struct world_job *job)
     };
 }
 
+/* What is ahead of a job that recurs is one of its slots. */
+static bool is_nonsense(const struct exec_rec *x, const struct world_job *job)
+{
+    return x->state == EXEC_SCHEDULED && job->rules.schedule != NULL && x->slot_ms <= 0;
+}
+
 static bool is_newer(const struct exec_rec *x, const struct job_rec *job)
 {
     return x->id > job->last_exec;
@@ -124,7 +132,7 @@ void world_settle(struct world *world)
     for (size_t i = 0; i < world->runs.len; i++) {
         struct exec_rec *x = &world->runs.items[i];
         struct world_job *job = world_job(world, x->job_id);
-        if (job == NULL || map_get(&taken, x->id) != NULL)
+        if (job == NULL || map_get(&taken, x->id) != NULL || is_nonsense(x, job))
             continue; /* it ended meanwhile, or moved to the next page */
         map_put(&taken, x->id, job);
         if (x->state == EXEC_SCHEDULED)

@@ -2,8 +2,10 @@
 
 import contextlib
 import datetime
+import http.server
 import json
 import pathlib
+import threading
 
 from belfry import Server, main, tests_of, wait_for
 from protocol import Worker, expect, names
@@ -167,7 +169,8 @@ def test_windows_and_words_that_make_no_sense_are_refused():
         for args, words in ((("--from", "2020-01-01T00:00:00Z"), "lies in the past: by the server it is"),
                             (("--until", "2020-01-01T00:00:00Z"), "later than --from; by the server"),
                             (("--from", "1h", "--until", "0s"), "later than --from"),
-                            (("--until", "2090-01-01T00:00:00Z"), "20 years ahead"), (("--from", "soon"), "--from"),
+                            (("--until", "2090-01-01T00:00:00Z"), "20 years ahead"),
+                            (("--until", f"{2**63 - 1}ms"), "20 years ahead"), (("--from", "soon"), "--from"),
                             (("--fail-on", "overlap,x"), "not 'x'"), (("--assume", "1"), "--assume"),
                             (("--step", "1s"), "--step"), (("--slots", "1000000"), "--slots"), (("x",), "")):
             done = run(*args)
@@ -231,6 +234,47 @@ def test_runs_last_as_long_as_they_did_and_what_waits_is_played():
         assert job_of(played, "after-it")["firings"] == 1 and job_of(played, "after-it")["starts"] == 0, played
         expect(200, server, "POST", f"/jobs/{made[0]}/pause")
         assert "1 jobs paused" in run("--slots", "1").stdout
+
+
+class Strange:
+    """A server that answers what no server does; `answers` by path."""
+
+    def __init__(self, **answers):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                path = self.path.split("?")[0].rsplit("/", 1)[1]
+                body = {"as_of": "2026-11-19T22:00:00.000Z"} if "count=true" in self.path else answers.get(path, {})
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps(body).encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def plan(self):
+        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+        done = run("--url", f"http://127.0.0.1:{self.http.server_port}", "--slots", "1", "--until", "1h")
+        self.http.shutdown()
+        self.http.server_close()
+        return done
+
+
+def test_answers_that_no_server_gives_are_survived():
+    for name in ("executions", "jobs", "queues"):
+        done = Strange(**{name: {name: [], "next_cursor": "again"}}).plan()
+        assert done.returncode == 1 and f"list of {name} has no end" in done.stderr, done
+    job = {"job_id": "job_0s9f88tfr0800", "status": "active", "name": "n", "queue": "default", "command": ["true"],
+           "schedule": {"every": "1m"}, "p50_duration_ms": 2**63 - 1}
+    execution = {"execution_id": "exec_0s9f88tfr0801", "job_id": job["job_id"], "origin": "slot", "queue": "default"}
+    limits = [{"name": "", "concurrency": 1}, {"concurrency": -1}, {"name": "default", "concurrency": -1}, 7]
+    ahead = {"status": "scheduled", "slot": "2026-11-19T22:01:00Z", "due_at": "2026-11-19T22:01:00Z"}
+    begun = {"status": "running", "started_at": "9999-12-31T23:59:59Z", "token": 1}
+    for run_of_it, schedule in ((ahead, None), (ahead, job["schedule"]), (begun, job["schedule"])):
+        done = Strange(queues={"queues": limits}, teams={"teams": limits}, jobs={"jobs": [{**job, "schedule": schedule}]},
+                       executions={"executions": [{**execution, **run_of_it}]}).plan()
+        assert done.returncode == 0 and "firing" in done.stdout, done
 
 
 if __name__ == "__main__":

@@ -61,6 +61,8 @@ static const char *find_fault(const struct exec_rec *rec, const struct job *job)
         return "no lease can follow those that it had";
     if (rec->due_ms < 0 || rec->ready_ms < 0 || rec->ready_ms > WHEN_MAX_MS)
         return "its times make no sense";
+    if (rec->origin == ORIGIN_SLOT && job->v.def->schedule == NULL)
+        return "it is the slot of a job that has no schedule";
     return NULL;
 }
 

@@ -334,6 +334,7 @@ TEST(a_record_that_makes_no_sense_is_refused_at_load)
         {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .ready_ms = INT64_MAX},
         {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .attempts = UINT32_MAX},
         {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .token = INT64_MAX},
+        {.id = 2, .job_id = 1, .state = EXEC_SCHEDULED, .origin = ORIGIN_SLOT},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);
