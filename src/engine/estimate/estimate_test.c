@@ -204,6 +204,28 @@ TEST(where_each_worker_serves_its_own_queue_a_line_is_told)
     }
 }
 
+TEST(where_nothing_else_waits_its_own_length_is_enough)
+{
+    enum { QUEUES = 40 };
+    WORLD(w);
+    for (size_t i = 0; i < QUEUES; i++) {
+        char queue[8];
+        (void)snprintf(queue, sizeof queue, "q%zu", i);
+        struct fake f = HIRE(&w, .slots = 1, .queues = queue);
+        SUBMIT(&w, .queue = queue);
+        world_turn(&w);
+        run_one(&w, &f);
+        SUBMIT(&w, .queue = queue);
+        world_turn(&w);
+        struct poll_lease lease = fake_start(&w, &f);
+        const struct submission *behind = submit_asking(&w, (struct wish){.queue = queue});
+        assert_true(behind->estimate.at_ms > behind->created_ms);
+        ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+        world_turn(&w);
+        run_one(&w, &f);
+    }
+}
+
 /* ---- one of two servers, each with half of the partitions */
 
 static int64_t last_of_batch_ms(struct world *w)

@@ -156,6 +156,13 @@ static double permits_ms(const struct forecast *f, const struct exec *x, struct 
     return ms;
 }
 
+/* How long it takes itself, or something else that waits. */
+static bool is_length_known(const struct forecast *f, const struct exec *x)
+{
+    const struct definition_rules *rules = &x->job->v.def->rules;
+    return f->known || usual_is_known(usual_of(rules->track, rules->queue));
+}
+
 bool forecast_wait_ms(struct engine *e, const struct exec *x, struct rank rank,
                       const struct served *served, int64_t *ret_ms)
 {
@@ -171,5 +178,5 @@ bool forecast_wait_ms(struct engine *e, const struct exec *x, struct rank rank,
     if (PLANTED(estimate_piles_up))
         places_ms *= (double)(2 + f->ready_len);
     *ret_ms = (int64_t)later(places_ms, starts_ms);
-    return places_ms == 0 || f->known;
+    return places_ms == 0 || is_length_known(f, x);
 }

@@ -76,6 +76,7 @@ static void copy_crews(struct forecast *f, const struct engine *e)
         if (class == NULL)
             continue;
         class->copied = (struct copied){f->serial, (uint32_t)f->play.crew_count};
+        f->classes_end = i + 1;
         f->play.crews[f->play.crew_count++] = (struct play_crew){.slots = 0};
     }
 }
@@ -197,7 +198,7 @@ uint32_t crews_of(const struct forecast *f, const struct engine *e, const struct
 {
     const struct strmap *classes = &e->worker_classes.by_key;
     uint32_t crews = 0;
-    for (size_t i = 0; i < classes->cap; i++) {
+    for (size_t i = 0; i < classes->cap && i < f->classes_end; i++) {
         const struct worker_class *class = classes->slots[i].value;
         if (class != NULL && is_copied(f, &class->copied) &&
             worker_class_serves(class, lane->queue, lane->handler))

@@ -21,6 +21,7 @@ struct forecast {
     uint32_t serial;
     bool dropped;
     int64_t made_ms;                   /* boot clock */
+    size_t classes_end;                /* copied worker classes lie before it */
     size_t cost;                       /* in steps */
     size_t asked;                      /* since it was made */
     size_t ready_len;                  /* how many waited then */
