@@ -1,4 +1,5 @@
 /* rows.c - the rows of a plan in an order, beside those of another plan, and why a plan fails. */
+#include "cli/view.h"
 #include "plan/report.h"
 
 #include <inttypes.h>
@@ -126,7 +127,7 @@ struct str fail_reason(const struct report *r, unsigned bits, struct arena *aren
             continue;
         text = arena_printf(arena, "%.*s%s%" PRIu64 "%s %s (most of '%.*s')", STR_ARG(text),
                             text.len > 0 ? "; " : "", sum, r->after != NULL ? " more" : "",
-                            failings[i].what, STR_ARG(worst->name));
+                            failings[i].what, STR_ARG(view_one_line(worst->name, arena)));
     }
     return text;
 }

@@ -2,13 +2,12 @@
 
 import contextlib
 import datetime
-import http.server
 import json
 import pathlib
-import threading
 
 from belfry import Server, main, tests_of, wait_for
 from protocol import Worker, expect, names
+from strange import Strange
 
 server = Server("--no-worker")  # no run of it starts unless a test says so
 
@@ -236,34 +235,10 @@ def test_runs_last_as_long_as_they_did_and_what_waits_is_played():
         assert "1 jobs paused" in run("--slots", "1").stdout
 
 
-class Strange:
-    """A server that answers what no server does; `answers` by path."""
-
-    def __init__(self, **answers):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                path = self.path.split("?")[0].rsplit("/", 1)[1]
-                body = {"as_of": "2026-11-19T22:00:00.000Z"} if "count=true" in self.path else answers.get(path, {})
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(json.dumps(body).encode())
-
-            def log_message(self, *_):
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    def plan(self):
-        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
-        done = run("--url", f"http://127.0.0.1:{self.http.server_port}", "--slots", "1", "--until", "1h")
-        self.http.shutdown()
-        self.http.server_close()
-        return done
-
-
 def test_answers_that_no_server_gives_are_survived():
+    args = ("plan", "--slots", "1", "--until", "1h")
     for name in ("executions", "jobs", "queues"):
-        done = Strange(**{name: {name: [], "next_cursor": "again"}}).plan()
+        done = Strange(**{name: {name: [], "next_cursor": "again"}}).cli(server, *args)
         assert done.returncode == 1 and f"list of {name} has no end" in done.stderr, done
     job = {"job_id": "job_0s9f88tfr0800", "status": "active", "name": "n", "queue": "default", "command": ["true"],
            "schedule": {"every": "1m"}, "p50_duration_ms": 2**63 - 1}
@@ -273,8 +248,10 @@ def test_answers_that_no_server_gives_are_survived():
     begun = {"status": "running", "started_at": "9999-12-31T23:59:59Z", "token": 1}
     for run_of_it, schedule in ((ahead, None), (ahead, job["schedule"]), (begun, job["schedule"])):
         done = Strange(queues={"queues": limits}, teams={"teams": limits}, jobs={"jobs": [{**job, "schedule": schedule}]},
-                       executions={"executions": [{**execution, **run_of_it}]}).plan()
+                       executions={"executions": [{**execution, **run_of_it}]}).cli(server, *args)
         assert done.returncode == 0 and "firing" in done.stdout, done
+    done = Strange(jobs={"jobs": [{**job, "name": "\x1b[2J\n"}]}).cli(server, *args, "--fail-on", "overlap")
+    assert done.returncode == 1 and "meet a run" in done.stderr and "\x1b" not in done.stderr + done.stdout, done
 
 
 if __name__ == "__main__":

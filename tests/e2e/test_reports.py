@@ -8,6 +8,7 @@ import json
 from belfry import Server, main, tests_of
 from cluster import Cluster, Postgres
 from protocol import API, Worker, call, expect, names, submit
+from strange import Strange
 
 server = Server("--no-worker", "--set", "breaker_percent=0")
 
@@ -219,6 +220,11 @@ def test_numbers_survive_a_kill():
         own.kill()
         own.start()
         assert expect(200, own, "GET", "/successes")["succeeded"] == 1
+
+
+def test_notes_that_no_server_gives_are_survived():
+    done = Strange(failures={"notes": [5, {}, "\x1b[2J cut"]}).cli(server, "report", "failures")
+    assert done.returncode == 0 and "cut" in done.stdout and "\x1b" not in done.stdout, done
 
 
 if __name__ == "__main__":

@@ -219,8 +219,10 @@ static void print_notes(struct cli *cli, const struct json *answer)
 {
     const struct json *notes = json_get(answer, STR("notes"));
     struct str since = api_text(answer, STR("counted_since"));
-    for (size_t i = 0; notes != NULL && notes->kind == JSON_ARRAY && i < notes->count; i++)
-        cli_print_line(notes->items[i].string);
+    for (size_t i = 0; notes != NULL && notes->kind == JSON_ARRAY && i < notes->count; i++) {
+        if (notes->items[i].kind == JSON_STRING)
+            cli_print_line(view_one_line(notes->items[i].string, &cli->arena));
+    }
     if (since.len >= 16)
         cli_print_line(
             arena_printf(&cli->arena, "counted since %.10s %.5sZ only", since.ptr, since.ptr + 11));
