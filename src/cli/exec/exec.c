@@ -102,7 +102,7 @@ struct exec_args {
 static const struct opt exec_table[] = {
     {"job", 0, OPT_TEXT, "NAME", AT(job), "the job that is told how it went: its name or id"},
     {"every", 0, OPT_TEXT, "DURATION", AT(every),
-     "make the job if there is none of that name: a ping is expected this often"},
+     "make the job if it is not there: a ping is expected this often"},
     {"grace", 0, OPT_TEXT, "DURATION", AT(grace), "… or so much later (0s)"},
     {"patience", 0, OPT_TEXT, "DURATION", AT(patience),
      "how long to try to ping when no server answers (15s)"},

@@ -265,6 +265,28 @@ static bool has_steps(const struct play *p)
     return p->steps < PLAY_STEPS && runs + APART <= PLAY_RUNS;
 }
 
+/* A limit has room for whoever comes when nothing before them is going to take it with the next slot.
+ * Work that another limit keeps takes none: it may be kept for hours. */
+static void open_limits(struct play *p)
+{
+    bool wanted[PLAY_LIMITS] = {false};
+    for (size_t i = 0; i < p->group_count; i++) {
+        const struct play_group *g = &p->groups[i];
+        bool waits = !comes(g) && has_work(p, g) && room_of(p, g) > 0;
+        for (size_t n = 0; waits && n < PLAY_BARS; n++) {
+            if (g->bars[n].limit != UINT32_MAX)
+                wanted[g->bars[n].limit] = true;
+        }
+    }
+    for (size_t i = 0; i < p->limit_count; i++) {
+        struct play_limit *limit = &p->limits[i];
+        bool room = limit->max == 0 ? limit->next_ms <= p->now_ms : limit->held < limit->max;
+        if (!wanted[i] && room)
+            open_up(&limit->progress, p->now_ms,
+                    limit->max == 0 ? 1 : (double)(limit->max - limit->held));
+    }
+}
+
 static void start_all(struct play *p)
 {
     for (size_t i = 0; i < p->crew_count; i++) {
@@ -275,13 +297,7 @@ static void start_all(struct play *p)
         if (c->free > 0 && g == NULL)
             open_up(&c->progress, p->now_ms, (double)c->free);
     }
-    for (size_t i = 0; i < p->limit_count; i++) {
-        struct play_limit *limit = &p->limits[i];
-        bool room = limit->max == 0 ? limit->next_ms <= p->now_ms : limit->held < limit->max;
-        if (limit->waiting == 0 && room)
-            open_up(&limit->progress, p->now_ms,
-                    limit->max == 0 ? 1 : (double)(limit->max - limit->held));
-    }
+    open_limits(p);
 }
 
 /* ---- time */

@@ -72,7 +72,7 @@ const struct setting settings_all[] = {
     SWITCH(metrics_open, "/metrics needs no key"),
 
     TEXT("trace_endpoint", trace_endpoint, "",
-        "where spans are posted to, as http://HOST:4318/v1/traces; empty: nowhere"),
+        "post spans here, as http://HOST:4318/v1/traces; empty: nowhere"),
     TEXT("trace_headers", trace_headers, "", "of these posts: NAME=VALUE,… percent-encoded",
         SECRET),
     TEXT("trace_service_name", trace_service_name, "belfry", "the service that spans are from"),
@@ -150,7 +150,7 @@ const struct setting settings_all[] = {
     ENGINE_SWITCH("alert_breaker_open", alerts.breaker_open, "alert when a target is left alone"),
     ENGINE_SWITCH("alert_sla", alerts.sla, "alert when a run takes longer than its SLA says"),
     ENGINE_SWITCH("alert_missed", alerts.missed,
-                  "alert when a ping that a job expects does not come, or tells of a failure"),
+                  "alert when an expected ping does not come, or fails"),
     ENGINE_SWITCH("alert_start_late", alerts.start_late,
         "alert when something has not started when it should have"),
     ENGINE_TIME("alert_quiet_ms", alerts.quiet_ms, SECOND, 30 * DAY,
