@@ -229,14 +229,12 @@ static void occupy(struct play *p, struct play_group *g, size_t crew, uint64_t s
 {
     uint64_t parts = least(slots, APART);
     double each = (double)jobs / (double)slots;
-    double interval_ms = interval_of(g);
     for (uint64_t i = 0; i < parts; i++) {
         double length_ms = g->lengths_ms[++g->drawn % USUAL_LENGTHS];
         if (each > 1)
             length_ms = g->mean_ms;
         uint64_t part = slots * (i + 1) / parts - slots * i / parts;
-        play_add_run(p, p->now_ms + each * later(length_ms, interval_ms), part, (uint32_t)crew,
-                     g->bars);
+        play_add_run(p, p->now_ms + each * length_ms, part, (uint32_t)crew, g->bars);
     }
 }
 

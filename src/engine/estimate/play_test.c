@@ -147,6 +147,19 @@ TEST(a_rate_spaces_starts, begin_play, end_play)
     assert_near(progress_at_ms(&play.limits[limit].progress, (struct rank){30, 0}), 60000);
 }
 
+TEST(what_a_rate_keeps_leaves_its_key_and_its_slot_to_others, begin_play, end_play)
+{
+    add_crew(1);
+    struct play_group *g = add_group(1, 0, 5, 100);
+    uint32_t rate = add_limit(g, 0, 2000);
+    g->bars[1] = g->bars[0];
+    uint32_t key = add_limit(g, 3, 0);
+    play_run(&play);
+    assert_near(progress_at_ms(&play.limits[rate].progress, (struct rank){4, 0}), 8000);
+    assert_near(progress_at_ms(&play.limits[key].progress, (struct rank){100, 0}), 0);
+    assert_near(turn_of(0, 100), 100);
+}
+
 TEST(what_goes_on_coming_passes_who_has_a_low_priority, begin_play, end_play)
 {
     add_crew(1);
