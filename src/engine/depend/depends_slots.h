@@ -19,7 +19,7 @@ void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule);
 void depends_ask_slots(struct engine *e, struct question_list *list);
 /* Decides by the answers, before anything else of the turn: memory and answers are of one time. */
 void depends_answer(struct engine *e);
-/* The job has a schedule. */
 /* The job of this record waits for pings. */
 bool depends_expects(struct engine *e, const struct job_rec *rec);
+/* It has a schedule. */
 bool depends_recurs(struct engine *e, const struct job_rec *rec);

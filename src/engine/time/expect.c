@@ -142,10 +142,11 @@ static struct attempt_end attempt_of(struct engine *e, const struct ping *ping)
     return end;
 }
 
-/* A start that lies ahead is of a clock that is wrong. */
+/* A start that lies ahead, or longer ago than anything lasts, is of a clock that is wrong. */
 static void start(struct engine *e, struct exec *x, const struct ping *ping)
 {
-    bool said = ping->started_ms > 0 && ping->started_ms < e->now_ms;
+    bool said = ping->started_ms > 0 && ping->started_ms < e->now_ms &&
+                ping->started_ms >= e->now_ms - DURATION_MAX_MS;
     touch_exec(e, x);
     struct exec_values to = x->v;
     to.started_ms = said ? ping->started_ms : e->now_ms;

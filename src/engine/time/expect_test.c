@@ -179,6 +179,17 @@ TEST(a_start_that_lies_ahead_is_not_believed)
     assert_int_equal(ended(&w, asked->cmd.reply.exec_id)->started_ms, w.now_ms);
 }
 
+/* A machine without a battery begins in 1970, and would spoil all durations of its queue. */
+TEST(a_start_of_a_clock_that_was_never_set_is_not_believed)
+{
+    WORLD(w);
+    w.now_ms += 2 * DURATION_MAX_MS;
+    const struct submission *job = submit(&w);
+    struct asked *asked = ask_ping(&w, job->job_id, (struct ping){.started_ms = DAY_MS});
+    world_turn(&w);
+    assert_int_equal(ended(&w, asked->cmd.reply.exec_id)->started_ms, w.now_ms);
+}
+
 TEST(two_pings_in_one_turn_are_two_executions)
 {
     WORLD(w);
@@ -188,6 +199,22 @@ TEST(two_pings_in_one_turn_are_two_executions)
     world_turn(&w);
     assert_int_equal(ended(&w, first->cmd.reply.exec_id)->state, EXEC_COMPLETED);
     assert_int_equal(ended(&w, second->cmd.reply.exec_id)->state, EXEC_FAILED);
+    assert_int_equal(ahead_of(&w, job->job_id)->due_ms, w.now_ms + WAIT_MS);
+}
+
+/* Each of them asked the store for the wait, as it was before the turn. */
+TEST(two_pings_of_a_wait_beyond_the_horizon_are_two_executions)
+{
+    WORLD(w);
+    const struct submission *job = submit(&w);
+    world_pass(&w, HOUR_MS);
+    assert_null(exec_of(&w, job->exec_id));
+    struct asked *first = ask_ping(&w, job->job_id, (struct ping){.exit_code = 0});
+    struct asked *second = ask_ping(&w, job->job_id, (struct ping){.failed = true});
+    world_turn(&w);
+    assert_int_equal(ended(&w, first->cmd.reply.exec_id)->state, EXEC_COMPLETED);
+    assert_int_equal(ended(&w, second->cmd.reply.exec_id)->state, EXEC_FAILED);
+    assert_int_not_equal(first->cmd.reply.exec_id, second->cmd.reply.exec_id);
     assert_int_equal(ahead_of(&w, job->job_id)->due_ms, w.now_ms + WAIT_MS);
 }
 
@@ -249,6 +276,33 @@ TEST(trouble_is_not_told_where_that_is_switched_off)
     world_pass(&w, WAIT_MS);
     ping_failure(&w, job->job_id);
     assert_int_equal(w.table.alerts.len, 0);
+}
+
+TEST(what_one_turn_does_to_a_wait_beyond_the_horizon_goes_one_after_the_other)
+{
+    const enum command_kind kinds[] = {CMD_RESUME_JOB, CMD_CANCEL_JOB, CMD_PAUSE_JOB,
+                                       CMD_CANCEL_EXEC};
+    for (size_t i = 0; i < 2 * COUNT_OF(kinds); i++) {
+        WORLD(w);
+        const struct submission *job = submit(&w);
+        enum command_kind kind = kinds[i / 2];
+        world_pass(&w, HOUR_MS);
+        struct asked *asked[2];
+        for (size_t k = 0; k < 2; k++) {
+            asked[k] = k == i % 2 ? ask_ping(&w, job->job_id, (struct ping){.exit_code = 0})
+                                  : ask_about(&w, kind,
+                                              kind == CMD_CANCEL_EXEC ? job->exec_id : job->job_id);
+        }
+        world_turn(&w);
+        world_turn(&w);
+        bool over = kind == CMD_CANCEL_JOB && i % 2 == 1; /* by the command before it */
+        assert_int_equal(asked[i % 2]->cmd.reply.rc, over ? RC_CONFLICT : RC_OK);
+        if (kind != CMD_CANCEL_JOB)
+            assert_int_equal(ahead_of(&w, job->job_id)->due_ms, w.now_ms + WAIT_MS);
+        world_restart(&w);
+        world_pass(&w, WAIT_MS);
+        assert_int_equal(told(&w), kind == CMD_CANCEL_JOB || kind == CMD_PAUSE_JOB ? 0 : 1);
+    }
 }
 
 /* ---- what people do to such a job */

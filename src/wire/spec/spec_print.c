@@ -313,6 +313,9 @@ struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct ar
     char grace[WHEN_TEXT_MAX];
     switch (spec->when) {
     case WHEN_PING:
+        if (spec->expect.grace_ms == 0)
+            return arena_printf(arena, "a ping every %s",
+                                duration_format(text, spec->expect.every_ms).ptr);
         return arena_printf(arena, "a ping every %s, or up to %s later",
                             duration_format(text, spec->expect.every_ms).ptr,
                             duration_format(grace, spec->expect.grace_ms).ptr);
