@@ -1,9 +1,13 @@
 """Jobs that are run elsewhere and expect pings; `belfry exec`, which runs them and pings; heartbeats outwards."""
 
+import http.server
 import os
 import pathlib
+import pty
 import signal
 import subprocess
+import sys
+import threading
 import time
 
 from belfry import BELFRY, PATIENCE_S, Server, main, tests_of, wait_for
@@ -134,6 +138,79 @@ def test_exec_hands_signals_on():
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=PATIENCE_S)[0] == b"term\n" and process.returncode == 9
     assert newest(job)["error"] == "exit code 9"
+
+
+def test_exec_hands_on_that_the_terminal_is_gone():
+    """Which the leader of a session is told alone, as `ssh -t HOST belfry exec …` makes it one."""
+    make(name="hangup")
+    felt = pathlib.Path(server.dir) / "felt"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(BELFRY, [BELFRY, "exec", "--job", "hangup", "--", "sh", "-c",
+                           f"trap 'touch {felt}; exit 9' HUP; echo ready; for i in $(seq 600); do sleep 0.1; done"], server.env)
+    said = b""
+    while b"ready" not in said:
+        said += os.read(terminal, 100)
+    os.close(terminal)
+    wait_for(felt.exists, "the command to hear of it")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+
+def test_exec_hears_the_end_though_its_parent_blocks_signals():
+    make(name="blocked")
+    words = [BELFRY, "exec", "--job", "blocked", "--", "sh", "-c", "exec >&- 2>&-; sleep 0.2; exit 6"]
+    blocked = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD}); os.execv(sys.argv[1], sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", blocked, *words], env=server.env, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 6
+
+
+def test_exec_passes_output_on_as_the_command_would_have_written_it():
+    make(name="output")
+    both = "for i in 1 2 3 4 5; do echo $i; echo $i >&2; done"
+    done = subprocess.run([BELFRY, "exec", "--job", "output", "--", "sh", "-c", both], env=server.env, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S)
+    assert done.stdout == b"".join(b"%d\n%d\n" % (i, i) for i in range(1, 6)), done
+    with open("/dev/full", "wb") as full:  # a disk without room for its log does not kill a backup
+        done = subprocess.run([BELFRY, "exec", "--job", "output", "--", "sh", "-c",
+                               "head -c 300000 /dev/zero && head -c 300000 /dev/zero && exit 5"], env=server.env,
+                              check=False, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S)
+    assert done.returncode == 5, done
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """First the server behind it is away, then it takes no body over 100,000 bytes, as nginx has a limit."""
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.sizes.append(len(body))
+        if len(self.server.sizes) <= 2:
+            status, answer = 502, b"<html>"
+        elif len(body) > 100_000:
+            status, answer = 413, b"<html>"
+        else:
+            got = call(server, "POST", self.path, body, headers={"Idempotency-Key": self.headers["Idempotency-Key"]})
+            status, answer = got.status, got.body
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+def test_exec_gets_a_ping_through_a_proxy():
+    job = make(name="far")
+    with http.server.HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        proxy.sizes = []
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        done = run("--job", "far", "--", "seq", "100000", env={"BELFRY_URL": f"http://127.0.0.1:{proxy.server_port}"})
+        proxy.shutdown()
+    assert done.returncode == 0 and not done.stderr, done
+    one, = runs(job)
+    assert proxy.sizes[0] == proxy.sizes[2] > proxy.sizes[3] and len(proxy.sizes) == 4, proxy.sizes
+    kept = call(server, "GET", f"{API}/executions/{one['execution_id']}/logs").body
+    assert len(kept) == 64 << 10 and done.stdout.endswith(kept)
 
 
 def test_exec_runs_the_command_in_any_case():

@@ -18,7 +18,8 @@ enum {
     PATIENCE_MS = 15000, /* a ping that meets no server, or a busy one, is repeated for so long */
     PAUSE_MS = 500,      /* between two tries */
     CALL_MS = 10000,     /* one of them */
-    BODY_BYTES_MAX = 8 << 20, /* PING_OUTPUT_MAX, each byte escaped sixfold, and a little */
+    BODY_BYTES_MAX = 8 << 20,   /* PING_OUTPUT_MAX, each byte escaped sixfold, and a little */
+    BRIEF_BYTES_MAX = 64 << 10, /* of output, where the server or a proxy takes no more */
     OUTPUT_BYTES_MAX = 64 << 20,
     KEY_BYTES = 16,
 };
@@ -39,6 +40,13 @@ struct report {
     int64_t exit_code;  /* -1: not known */
     struct str output;
     const char *key; /* of the request; so that it counts once, however often it is sent */
+};
+
+/* A report, ready to be sent. */
+struct call {
+    const char *key;
+    struct str path;
+    struct str body;
 };
 
 static struct str report_body(const struct report *report, struct arena *arena)
@@ -66,11 +74,27 @@ static struct str job_path(const char *job, const char *rest, struct arena *aren
     return arena_str(arena, buf_str(&path));
 }
 
-static enum rc send(struct cli *cli, const struct report *report, struct json *ret_answer,
+static struct call call_of(const struct report *report, struct arena *arena)
+{
+    return (struct call){report->key, job_path(report->job, "/ping", arena),
+                         report_body(report, arena)};
+}
+
+static enum rc send(struct cli *cli, const struct call *call, struct json *ret_answer,
                     struct err *err)
 {
-    return api_call_once(cli, report->key, job_path(report->job, "/ping", &cli->arena),
-                         report_body(report, &cli->arena), CALL_MS, ret_answer, err);
+    return api_call_once(cli, call->key, call->path, call->body, CALL_MS, ret_answer, err);
+}
+
+/* For a server, or a proxy before it, that takes no body of this size. False: it is the output no
+ * more that makes it large. */
+static bool shorten(struct report *report)
+{
+    size_t len = report->output.len > BRIEF_BYTES_MAX ? BRIEF_BYTES_MAX : 0;
+    if (report->output.len == 0)
+        return false;
+    report->output = str_from(report->output, report->output.len - len);
+    return true;
 }
 
 /* So that what is sent again counts once. Without chance the time has to do. */
@@ -130,9 +154,12 @@ static void warn(const struct cli *cli, const struct err *err)
             err->text, STR_ARG(cli->details));
 }
 
+/* So does what a proxy says while the server behind it is away: RC_IO, RC_CORRUPT. What was done
+ * all the same counts once. */
 static bool may_pass(enum rc rc)
 {
-    return rc == RC_UNREACHABLE || rc == RC_TIMEOUT || rc == RC_BUSY;
+    return rc == RC_UNREACHABLE || rc == RC_TIMEOUT || rc == RC_BUSY || rc == RC_IO ||
+           rc == RC_CORRUPT || rc == RC_FULL;
 }
 
 /* Somebody else may have made it at the same moment. */
@@ -154,27 +181,38 @@ static enum rc make_job(struct cli *cli, const struct exec_args *args, struct er
     return rc == RC_CONFLICT ? RC_OK : rc;
 }
 
-static enum rc try_once(struct cli *cli, const struct exec_args *args, const struct report *report,
+static enum rc try_once(struct cli *cli, const struct exec_args *args, const struct call *call,
                         struct err *err)
 {
     struct json ignored;
-    enum rc rc = send(cli, report, &ignored, err);
+    enum rc rc = send(cli, call, &ignored, err);
     if (rc != RC_NOT_FOUND || args->every == NULL)
         return rc;
     cli->details = (struct str){0};
     TRY(make_job(cli, args, err));
-    return send(cli, report, &ignored, err);
+    return send(cli, call, &ignored, err);
+}
+
+static enum rc try_on(struct cli *cli, const struct exec_args *args, int64_t until_ms,
+                      const struct call *call, struct err *err)
+{
+    enum rc rc;
+    while (may_pass(rc = try_once(cli, args, call, err)) &&
+           clock_ms(CLOCK_MONOTONIC) + PAUSE_MS < until_ms)
+        (void)poll(NULL, 0, PAUSE_MS);
+    return rc;
 }
 
 static enum rc tell(struct cli *cli, const struct exec_args *args, int64_t patience_ms,
-                    const struct report *report, struct err *err)
+                    struct report *report, struct err *err)
 {
     int64_t until_ms = clock_ms(CLOCK_MONOTONIC) + patience_ms;
     enum rc rc;
     TRY(cli_start(cli, &args->common, err));
-    while (may_pass(rc = try_once(cli, args, report, err)) &&
-           clock_ms(CLOCK_MONOTONIC) + PAUSE_MS < until_ms)
-        (void)poll(NULL, 0, PAUSE_MS);
+    do {
+        struct call call = call_of(report, &cli->arena);
+        rc = try_on(cli, args, until_ms, &call, err);
+    } while (rc == RC_TOO_LARGE && shorten(report));
     return rc;
 }
 
@@ -218,7 +256,7 @@ int exec_command(int argc, char **argv)
         return usage_refuse(&exec_opts, &err);
     int64_t started_ms = clock_ms(CLOCK_REALTIME);
     struct tee_end end = tee_run(command_of(&cli.words, &cli.arena), &cli.arena);
-    const struct report report = {
+    struct report report = {
         .job = args.job,
         .failed = end.exit_code != 0,
         .started_ms = started_ms,
@@ -273,7 +311,8 @@ static enum rc ping(struct cli *cli, const void *arg, struct err *err)
         TRY(cli_read_file(cli, args->output, OUTPUT_BYTES_MAX, &report.output, err));
     if (report.output.len > PING_OUTPUT_MAX)
         report.output = str_from(report.output, report.output.len - PING_OUTPUT_MAX);
-    TRY(send(cli, &report, &answer, err));
+    struct call call = call_of(&report, &cli->arena);
+    TRY(send(cli, &call, &answer, err));
     api_print_status(cli, api_text(&answer, STR("execution_id")), &answer);
     return RC_OK;
 }

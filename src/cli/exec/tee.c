@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,11 +35,18 @@ static volatile sig_atomic_t child_pid; /* 0: there is none */
 static volatile sig_atomic_t early;     /* a signal that came before there was one */
 static int wake_pipe[2];
 
+/* The terminal's, which the command has, too; but that the terminal is gone is told to the leader
+ * of a session alone, and not to what that runs. */
+static bool is_for_both(int signo, const siginfo_t *info)
+{
+    return info->si_code == SI_KERNEL && (signo != SIGHUP || getsid(0) != getpid());
+}
+
 static void hand_on(int signo, siginfo_t *info, void *context)
 {
     int saved = errno;
     (void)context;
-    if (info->si_code != SI_KERNEL) { /* else the terminal's, and the command has it */
+    if (!is_for_both(signo, info)) {
         if (child_pid > 0)
             kill(child_pid, signo);
         else
@@ -56,6 +64,7 @@ static void note_child(int signo)
 }
 
 struct former {
+    sigset_t blocked;
     struct sigaction handed_on[sizeof handed_on / sizeof handed_on[0]];
     struct sigaction child;
     struct sigaction pipe;
@@ -67,7 +76,11 @@ static void signals_begin(struct former *ret_former)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction child = {.sa_handler = note_child, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigset_t ours;
     action.sa_sigaction = hand_on;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGCHLD); /* which a careless parent has left blocked: no end would be heard */
+    sigprocmask(SIG_UNBLOCK, &ours, &ret_former->blocked);
     for (size_t i = 0; i < COUNT_OF(handed_on); i++) {
         sigaction(handed_on[i], NULL, &ret_former->handed_on[i]);
         if (ret_former->handed_on[i].sa_handler != SIG_IGN)
@@ -120,7 +133,7 @@ static struct str tail_text(const struct tail *t, struct arena *arena)
 
 struct stream {
     int from; /* -1: at its end */
-    int to;
+    int to;   /* -1: it takes no more, and what still comes is only kept */
 };
 
 static bool write_all(int fd, const char *bytes, size_t len)
@@ -157,8 +170,12 @@ static bool stream_pass(struct stream *s, struct tail *tail)
         return false;
     }
     tail_add(tail, piece, (size_t)n);
-    if (!write_all(s->to, piece, (size_t)n))
+    if (s->to < 0 || write_all(s->to, piece, (size_t)n))
+        return true;
+    if (errno == EPIPE)
         stream_end(s); /* nobody reads it: so the command is told, by its next write */
+    else
+        s->to = -1; /* a full disk, say, of which the command shall not die */
     return s->from >= 0;
 }
 
@@ -214,6 +231,15 @@ static void fill_standard(void)
         close(fd);
 }
 
+/* As `2>&1` makes them, and cron. One pipe for both keeps the order of what is printed. */
+static bool is_one_file(void)
+{
+    struct stat out;
+    struct stat err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
 static void pipe_open(int fds[2])
 {
     if (pipe2(fds, O_CLOEXEC) != 0) {
@@ -237,7 +263,8 @@ static int start(char *const *argv, int out, int err, const struct former *forme
     if (former->pipe.sa_handler != SIG_IGN)
         sigaddset(&usual, SIGPIPE);
     posix_spawnattr_setsigdefault(&attr, &usual);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attr, &former->blocked);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int rc = posix_spawnp(ret_pid, argv[0], &actions, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attr);
@@ -274,7 +301,7 @@ struct tee_end tee_run(char *const *argv, struct arena *arena)
     pipe_open(out);
     pipe_open(err);
     signals_begin(&former);
-    int rc = start(argv, out[1], err[1], &former, &pid);
+    int rc = start(argv, out[1], is_one_file() ? out[1] : err[1], &former, &pid);
     close(out[1]);
     close(err[1]);
     if (rc == 0) {

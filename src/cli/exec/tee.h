@@ -1,10 +1,11 @@
 /* tee.h - runs a command here, as if nobody stood in between, and keeps the end of its output.
  *
  * Standard input is the command's own. What it prints passes through at once and unchanged, each
- * stream to its own; the newest PING_OUTPUT_MAX bytes of both together are kept. INT, TERM, HUP,
- * QUIT, USR1 and USR2 are handed on to the command, unless the terminal has sent them, which gives
- * them to the command itself. A reader of the output that goes away is felt by the command as
- * without this: its next write fails. */
+ * stream to its own, and in order where both are one; the newest PING_OUTPUT_MAX bytes of both
+ * together are kept. INT, TERM, HUP, QUIT, USR1 and USR2 are handed on to the command, unless the
+ * terminal has sent them, which gives them to the command itself. A reader of the output that goes
+ * away is felt by the command as without this: its next write fails. Of output that cannot be
+ * written otherwise, as to a full disk, the command hears nothing. */
 #pragma once
 #include "base/arena.h"
 
