@@ -263,8 +263,8 @@ static bool has_steps(const struct play *p)
     return p->steps < PLAY_STEPS && runs + APART <= PLAY_RUNS;
 }
 
-/* A limit has room for whoever comes when nothing before them is going to take it with the next slot.
- * Work that another limit keeps takes none: it may be kept for hours. */
+/* A limit has room for whoever comes when nothing before them is going to take it with the next
+ * slot. Work that another limit keeps takes none: it may be kept for hours. */
 static void open_limits(struct play *p)
 {
     bool wanted[PLAY_LIMITS] = {false};
