@@ -44,6 +44,7 @@ struct tracer {
     struct post_line *line;
     struct post_answer answer;
     struct list waiting; /* struct trace_told that came out of the box */
+    size_t first_told;   /* so many records of the first of them were in a batch */
     struct batch batch;
     struct arena arena; /* of one execution that is read */
     struct arena texts; /* of the settings */
@@ -134,20 +135,27 @@ static void add_record(struct tracer *t, const struct trace_record *record)
     count(&t->dropped[TRACE_DROP_FULL], spans);
 }
 
+/* What many executions in one turn left behind may be a hundred times as long as a batch. */
+static void add_next(struct tracer *t)
+{
+    struct trace_told *told = CONTAINER_OF(list_first(&t->waiting), struct trace_told, mail.node);
+    add_record(t, &told->records[t->first_told++]);
+    if (t->first_told < told->count)
+        return;
+    t->first_told = 0;
+    list_pop_front(&t->waiting);
+    atomic_fetch_sub_explicit(&t->queue_bytes, told->bytes, memory_order_relaxed);
+    free(told);
+}
+
 /* Moves what waits into a batch until that is large enough. False: nothing waits. */
 static bool fill_batch(struct tracer *t)
 {
     if (list_empty(&t->waiting))
         return false;
     begin_batch(t);
-    while (!list_empty(&t->waiting) && t->batch.body.len < BATCH_BYTES) {
-        struct trace_told *told =
-            CONTAINER_OF(list_pop_front(&t->waiting), struct trace_told, mail.node);
-        for (size_t i = 0; i < told->count; i++)
-            add_record(t, &told->records[i]);
-        atomic_fetch_sub_explicit(&t->queue_bytes, told->bytes, memory_order_relaxed);
-        free(told);
-    }
+    while (!list_empty(&t->waiting) && t->batch.body.len < BATCH_BYTES)
+        add_next(t);
     spans_end(&t->batch.body);
     return true;
 }
@@ -339,6 +347,8 @@ void tracer_stop(struct tracer *t)
         return;
     if (t->thread != NULL) {
         atomic_store(&t->stopping, true);
+        /* A database that hangs would else be waited for with each execution. */
+        atomic_store(&t->reader->until_ms, clock_boot_ms() + FLUSH_US / 1000);
         mailbox_close(t->box);
         thread_join(t->thread);
     }
