@@ -28,14 +28,15 @@ enum rc trace_ratio_read(const char *text, double *ret_ratio, struct err *err)
     return RC_OK;
 }
 
-/* A user and a password in the address would stand in the settings' page. */
+/* A user and a password in the address would stand in the settings' page. libcurl takes three
+ * slashes for two, and finds them behind those. */
 static enum rc check_endpoint(const char *url, struct err *err)
 {
     struct str rest = str_c(url);
     str_cut(&rest, '/');
     str_cut(&rest, '/');
     struct str host = str_cut(&rest, '/');
-    if (!post_url_check(url) || str_index(host, '@') < host.len)
+    if (!post_url_check(url) || host.len == 0 || str_index(host, '@') < host.len)
         return err_set(err, RC_INVALID,
                        "trace_endpoint must be http://HOST/PATH or https://HOST/PATH, without a "
                        "user; keys belong into trace_headers");

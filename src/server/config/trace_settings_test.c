@@ -107,10 +107,15 @@ TEST(one_of_them_that_makes_no_sense_is_passed_over, NULL, tear_down)
 TEST(settings_that_make_no_sense_are_refused, NULL, tear_down)
 {
     static const char *const wrong[] = {
-        "trace_endpoint=ftp://h/x", "trace_endpoint=http://user:pass@h/x",
-        "trace_ratio=1.5",          "trace_ratio=-1",
-        "trace_ratio=nan",          "trace_ratio=",
-        "trace_service_name=",      "trace_errors=never",
+        "trace_endpoint=ftp://h/x",
+        "trace_endpoint=http://user:pass@h/x",
+        "trace_ratio=1.5",
+        "trace_ratio=-1",
+        "trace_ratio=nan",
+        "trace_ratio=",
+        "trace_service_name=",
+        "trace_errors=never",
+        "trace_endpoint=http:///user:pass@h/x",
     };
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct server_options o;
