@@ -21,8 +21,7 @@ struct question {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t answered =
-    PTHREAD_COND_INITIALIZER; /* some question was; by CLOCK_REALTIME */
+static pthread_cond_t answered = PTHREAD_COND_INITIALIZER; /* some question was */
 static size_t open_questions;
 
 static void question_free(struct question *q)
@@ -63,10 +62,11 @@ static bool begin(struct question *q)
     return begun;
 }
 
+/* Of a clock that nobody sets back, by an hour say, while a disk hangs. */
 static struct timespec after(int64_t ms)
 {
     struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
+    clock_gettime(CLOCK_MONOTONIC, &at);
     at.tv_nsec += ms % 1000 * 1000000;
     at.tv_sec += ms / 1000 + at.tv_nsec / 1000000000;
     at.tv_nsec %= 1000000000;
@@ -80,7 +80,7 @@ static bool wait_for(struct question *q, int64_t wait_ms)
     int rc = 0;
     pthread_mutex_lock(&lock);
     while (!q->is_answered && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&answered, &lock, &until);
+        rc = pthread_cond_clockwait(&answered, &lock, CLOCK_MONOTONIC, &until);
     q->is_given_up = !q->is_answered;
     bool good = q->is_answered;
     pthread_mutex_unlock(&lock);
