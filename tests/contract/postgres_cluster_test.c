@@ -519,6 +519,22 @@ TEST(a_migration_that_was_in_a_deadlock_is_done_again)
     PQfinish(old);
 }
 
+/* Servers of versions before ask these for all of their columns, by place, and fail when there is one more. What
+ * has more to tell gets views of its own. */
+TEST(the_views_that_older_servers_ask_by_place_stay_as_they_are, site_empty)
+{
+    enum { COLUMNS = 31 };
+    struct migration m = {0};
+    migrate(&m);
+    assert_rc(m.rc, RC_OK);
+    assert_int_equal(site_ask("SELECT count(*) FROM pg_attribute WHERE attrelid = "
+                              "'belfry.live_rec'::regclass AND attnum > 0"),
+                     COLUMNS);
+    assert_int_equal(site_ask("SELECT count(*) FROM pg_attribute WHERE attrelid = "
+                              "'belfry.history_rec'::regclass AND attnum > 0"),
+                     COLUMNS);
+}
+
 static int begin(void **state)
 {
     (void)state;

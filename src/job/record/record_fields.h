@@ -193,7 +193,7 @@
     F(T, payload,     payload,       BULK,     F_TEXT)
 
 /* In the order of PostgreSQL's types new_live, changed_live and finished, where the newest step has
- * the place of the trail, and of its views live_rec and history_rec. A lease that is charged to
+ * the place of the trail, and of its views live_all and history_all. A lease that is charged to
  * another target than its job's is told apart (recharged), as is a payload of its own. */
 #define EXEC_FIELDS(F, T)                                                             \
     F(T, id,          id,            IN3(KEY, BIRTH, TOLD), F_ID)                     \

@@ -11,10 +11,10 @@ WHERE d.dependant = $1::bigint AND d.state = {DEPENDENCY_MET} ORDER BY d.upstrea
 
 -- name: find_exec
 SELECT {exec.row.columns}
-FROM belfry.live_rec WHERE id = $1::bigint
+FROM belfry.live_all WHERE id = $1::bigint
 UNION ALL
 SELECT {exec.row.columns}
-FROM belfry.history_rec WHERE id = $1::bigint;
+FROM belfry.history_all WHERE id = $1::bigint;
 
 -- name: find_job_of_exec
 SELECT {job_row.row.columns j} FROM (
@@ -36,7 +36,7 @@ SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
 -- name: find_newest
 SELECT {exec.row.columns l} FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = j.last_exec OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all e WHERE e.id = j.last_exec OFFSET 0) l
 WHERE j.id = $1::bigint;
 
 -- name: find_newest_of_exec
@@ -46,18 +46,18 @@ SELECT {exec.row.columns l} FROM (
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
 CROSS JOIN LATERAL (SELECT o.last_exec FROM belfry.job o WHERE o.id = e.job_id OFFSET 0) j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec r WHERE r.id = j.last_exec OFFSET 0) l;
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all r WHERE r.id = j.last_exec OFFSET 0) l;
 
 -- name: find_ahead
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. From
 -- the newest on, so that it steps over nothing but runs that people asked for since.
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.live_rec
+FROM (SELECT * FROM belfry.live_all
     WHERE job_id = $1::bigint AND NOT first AND state = {EXEC_SCHEDULED}
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
 SELECT {exec.row.columns l} FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all e
     WHERE e.id = j.first_exec AND e.first AND e.state = {EXEC_SCHEDULED} OFFSET 0) l
 WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
@@ -66,23 +66,23 @@ ORDER BY id DESC LIMIT 1;
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before
 -- that it steps over runs that people asked for, and over slots later than the moment.
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.live_rec
+FROM (SELECT * FROM belfry.live_all
     WHERE job_id = $1::bigint AND NOT first AND origin = {ORIGIN_SLOT} AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.history_rec
+FROM (SELECT * FROM belfry.history_all
     WHERE job_id = $1::bigint AND NOT first AND origin = {ORIGIN_SLOT} AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) b
 UNION ALL
 SELECT {exec.row.columns l} FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all e
     WHERE e.id = j.first_exec AND e.first AND e.origin = {ORIGIN_SLOT}
         AND e.slot_ms <= $2::bigint OFFSET 0) l
 WHERE j.id = $1::bigint
 UNION ALL
 SELECT {exec.row.columns h} FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.history_rec e
+CROSS JOIN LATERAL (SELECT * FROM belfry.history_all e
     WHERE e.id = j.first_exec AND e.first AND e.origin = {ORIGIN_SLOT}
         AND e.slot_ms <= $2::bigint OFFSET 0) h
 WHERE j.id = $1::bigint
@@ -96,7 +96,7 @@ SELECT {exec.row.columns l}, {job_row.row.columns j} FROM (
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
     ORDER BY wait_ms, id LIMIT $6::bigint) w
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all e WHERE e.id = w.id OFFSET 0) l
 LEFT JOIN LATERAL (SELECT * FROM belfry.job_kept e WHERE e.id = l.job_id OFFSET 0) j ON true
 ORDER BY l.due_ms, l.id;
 

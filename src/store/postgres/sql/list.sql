@@ -214,14 +214,14 @@ SELECT w.wait_ms, w.id, {exec.row.columns l}, {job.listed}
 FROM (SELECT wait_ms, id FROM belfry.live
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint)
     ORDER BY wait_ms, id LIMIT $3::bigint) w
-JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l ON true
+JOIN LATERAL (SELECT * FROM belfry.live_all e WHERE e.id = w.id OFFSET 0) l ON true
 JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = l.job_id OFFSET 0) j ON true
 {job.end}
 ORDER BY w.wait_ms, w.id;
 
 -- name: list_live
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.live_rec WHERE {in_window} {window}) r
+FROM (SELECT * FROM belfry.live_all WHERE {in_window} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_live
@@ -229,19 +229,19 @@ SELECT id FROM belfry.live WHERE {in_window} {edge};
 
 -- name: list_live_of_job
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.live_rec WHERE {of_job} {window}) r
+FROM (SELECT * FROM belfry.live_all WHERE {of_job} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_live_of_job
 SELECT id FROM belfry.live WHERE {of_job} {edge};
 
 -- name: list_live_first
-SELECT {exec.row.columns r} FROM belfry.live_rec r
+SELECT {exec.row.columns r} FROM belfry.live_all r
 WHERE {first_of_job} AND {exec.fits} LIMIT :limit;
 
 -- name: list_history
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.history_rec WHERE {in_window} {window}) r
+FROM (SELECT * FROM belfry.history_all WHERE {in_window} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_history
@@ -249,7 +249,7 @@ SELECT id FROM belfry.history WHERE {in_window} {edge};
 
 -- name: list_history_in_state
 SELECT {exec.row.columns}
-FROM (SELECT * FROM belfry.history_rec WHERE {history.in_state} {window}) r
+FROM (SELECT * FROM belfry.history_all WHERE {history.in_state} {window}) r
 WHERE {exec.fits} {page};
 
 -- name: edge_history_in_state
@@ -259,7 +259,7 @@ SELECT id FROM belfry.history WHERE {history.in_state} {edge};
 -- The state stands in the index, so what does not fit is not fetched.
 SELECT {exec.row.columns r}
 FROM (SELECT id, state FROM belfry.history WHERE {of_job} {window}) w
-JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
+JOIN LATERAL (SELECT * FROM belfry.history_all e WHERE e.id = w.id OFFSET 0) r ON true
 WHERE (:states::bigint = 0 OR :states::bigint >> w.state & 1 = 1)
     AND {exec.fits_besides}
 ORDER BY w.id DESC LIMIT :limit;
@@ -268,5 +268,5 @@ ORDER BY w.id DESC LIMIT :limit;
 SELECT id FROM belfry.history WHERE {of_job} {edge};
 
 -- name: list_history_first
-SELECT {exec.row.columns r} FROM belfry.history_rec r
+SELECT {exec.row.columns r} FROM belfry.history_all r
 WHERE {first_of_job} AND {exec.fits} LIMIT :limit;

@@ -8,7 +8,7 @@ SELECT {exec.row.columns l}, {job_row.head.columns j},
     SELECT id FROM belfry.live
     WHERE id > $1::bigint AND belfry.is_owned(id, $2::bigint::integer, $3::bigint)
     ORDER BY id LIMIT $4::bigint) w
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_all e WHERE e.id = w.id OFFSET 0) l
 LEFT JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = l.job_id OFFSET 0) j ON true
 ORDER BY l.id;
 

@@ -6,7 +6,7 @@ FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live
 SELECT {exec.row.columns r}, '' AS result, l.trail
-FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
+FROM belfry.live_all r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
 -- name: read_payload
@@ -14,7 +14,7 @@ SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
 
 -- name: read_history
 SELECT {exec.row.columns r}, h.result, h.trail
-FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
+FROM belfry.history_all r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts
@@ -147,10 +147,10 @@ SELECT k.n, {exec.row.columns r}
 FROM (SELECT :max::bigint AS most) m
 CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-    (SELECT * FROM belfry.live_rec e WHERE e.job_id = k.id AND NOT e.first
+    (SELECT * FROM belfry.live_all e WHERE e.job_id = k.id AND NOT e.first
     ORDER BY e.id DESC LIMIT :max)
     UNION ALL
-    (SELECT * FROM belfry.live_rec e
+    (SELECT * FROM belfry.live_all e
     WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)
     OFFSET 0) r
 ORDER BY k.n, r.id DESC;
@@ -160,10 +160,10 @@ SELECT k.n, {exec.row.columns r}
 FROM (SELECT :max::bigint AS most) m
 CROSS JOIN unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (SELECT * FROM (
-    (SELECT * FROM belfry.history_rec e WHERE e.job_id = k.id AND NOT e.first
+    (SELECT * FROM belfry.history_all e WHERE e.job_id = k.id AND NOT e.first
     ORDER BY e.id DESC LIMIT :max)
     UNION ALL
-    (SELECT * FROM belfry.history_rec e
+    (SELECT * FROM belfry.history_all e
     WHERE e.id = (SELECT j.first_exec FROM belfry.job j WHERE j.id = k.id) AND e.first)) u
     ORDER BY u.id DESC LIMIT :max) r
 ORDER BY k.n, r.id DESC;
