@@ -1,4 +1,5 @@
 #include "plants.h"
+#include "base/err.h"
 #include "base/plant.h"
 #include "base/str.h"
 
@@ -19,7 +20,7 @@ const char *plant_name(void)
 
 const char *plant_at(size_t place)
 {
-    return names[place];
+    return place < COUNT_OF(names) ? names[place] : NULL;
 }
 
 bool plant_takes_many(size_t place)
