@@ -17,7 +17,7 @@ void log_set_who(const char *who);
  * log_info("listening", "address", text, NULL). */
 void log_write(enum log_level level, const char *message, ...) __attribute__((sentinel));
 /* The same with fields that may be any bytes, or numbers. */
-void log_write_fields(enum log_level level, const char *message, const struct log_field *fields,
+void log_write_fields(enum log_level level, const char *message, const struct log_field *given,
                       size_t count);
 
 /* What this thread is busy with, a request say: its fields end each line that the thread writes

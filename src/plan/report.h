@@ -42,11 +42,11 @@ struct str fail_reason(const struct report *r, unsigned bits, struct arena *aren
 /* ---- parts, for both */
 
 /* Firings by hour, as characters: a line for each day, or for each weekday when there are many. */
-void heat_print(const struct score *s, struct buf *out);
+void heat_print(const struct score *t, struct buf *out);
 /* The row of a job of one plan in another; NULL: it has none. */
-const struct score_row *row_like(const struct score *s, const struct score_row *row);
+const struct score_row *row_like(const struct score *t, const struct score_row *row);
 /* Something of the row is worse than before. */
 bool row_is_worse(const struct counts *before, const struct counts *after);
 /* Rows by how much trouble they are in, then by firings and name; in arena. */
-const struct score_row **rows_sorted(const struct score *s, enum report_by by, struct arena *arena,
+const struct score_row **rows_sorted(const struct score *t, enum report_by by, struct arena *arena,
                                      size_t *ret_count);

@@ -350,8 +350,10 @@ static void reckon_rest(struct play *p)
         double work_ms = 0;
         for (size_t n = 0; n < p->group_count; n++) {
             const struct play_group *g = &p->groups[n];
-            if ((g->crews >> i & 1) != 0 && !comes(g) && g->sample < g->sample_count)
-                work_ms += g->mean_ms * (double)(g->len - g->sample * g->len / g->sample_count);
+            if ((g->crews >> i & 1) == 0 || comes(g) || g->sample == g->sample_count)
+                continue;
+            uint64_t begun = g->sample * g->len / g->sample_count;
+            work_ms += g->mean_ms * (double)(g->len - begun);
         }
         double slots = p->crews[i].slots > 0 ? (double)p->crews[i].slots : 1;
         open_up(&p->crews[i].progress, p->now_ms + work_ms / slots, 0);

@@ -308,12 +308,10 @@ static void add_to_others(struct gauge_set *g, size_t cell, int64_t value)
     bool adds_up = g->rows->axis == AXIS_QUEUE ? cell != CELL_OLDEST : g->rows->axis != AXIS_TARGET;
     if (value == METRIC_NO_VALUE)
         return;
-    if (*sum == METRIC_NO_VALUE)
+    if (*sum == METRIC_NO_VALUE || (!adds_up && value > *sum))
         *sum = value;
     else if (adds_up)
         *sum += value;
-    else if (value > *sum)
-        *sum = value;
 }
 
 /* A gauge that is not there is METRIC_NO_VALUE. */

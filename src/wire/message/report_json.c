@@ -118,12 +118,13 @@ static void print_sla_numbers(struct json_writer *w, const struct ranked *line)
     json_put_int(w, "overruns", (int64_t)sla[TALLY_SLA_OVERRUN].count);
     put_average(w, "average_overrun_ms", sla[TALLY_SLA_OVERRUN].sum_ms,
                 sla[TALLY_SLA_OVERRUN].count);
+    const struct tally_events *over = &sla[TALLY_SLA_PERCENT];
+    uint64_t hundredths = over->count > 0 ? over->sum_ms / over->count : 0;
     json_key(w, "average_violation_percentage");
-    if (sla[TALLY_SLA_PERCENT].count == 0)
+    if (over->count == 0)
         json_null(w);
-    else /* from hundredths of a percent */
-        json_double(w,
-                    (double)(sla[TALLY_SLA_PERCENT].sum_ms / sla[TALLY_SLA_PERCENT].count) / 100);
+    else
+        json_double(w, (double)hundredths / 100);
     json_put_int(w, "exceeded_expected", (int64_t)sla[TALLY_SLA_EXCEEDED].count);
     json_put_int(w, "uncounted_expected", marked < all ? (int64_t)(all - marked) : 0);
 }
