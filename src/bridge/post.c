@@ -66,7 +66,9 @@ static void set_up(CURL *curl, const struct post *post, struct curl_slist *heade
 
 static enum rc perform(CURL *curl, const struct post *post, struct buf *body, struct err *err)
 {
-    CLEANUP(slist_free) struct curl_slist *headers = NULL;
+    /* Without it libcurl asks before it sends a large body, and waits a second for servers that do
+     * not know the question. */
+    CLEANUP(slist_free) struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
     for (const char *const *header = post->headers; *header != NULL; header++)
         headers = curl_slist_append(headers, *header);
     set_up(curl, post, headers, body);

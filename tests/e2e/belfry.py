@@ -7,6 +7,7 @@ never for a while.
 
 import contextlib
 import faulthandler
+import itertools
 import json
 import os
 import pathlib
@@ -29,11 +30,22 @@ SANITIZED = any(variant in BELFRY for variant in ("-san/", "-tsan/"))
 PATIENCE_S = 30  # for anything that ought to happen at once; machines under test are busy
 
 
+# Below those that the system gives to connections, and elsewhere for each script: six run at once.
+PORTS = range(10000, 32000)
+next_port = itertools.count(os.getpid() * 101)
+
+
 def free_port():
-    """A port nobody listens on. Somebody may take it before we do; then the server says so."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port nobody listens on, never the same twice in a row. Somebody may take it before we do; then the server
+    says so."""
+    while True:
+        port = PORTS[next(next_port) % len(PORTS)]
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def wait_for(condition, what, patience_s=PATIENCE_S):

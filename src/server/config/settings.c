@@ -72,7 +72,7 @@ const struct setting settings_all[] = {
     SWITCH(metrics_open, "/metrics needs no key"),
 
     TEXT("trace_endpoint", trace_endpoint, "",
-        "post spans here, as http://HOST:4318/v1/traces; empty: nowhere"),
+        "spans go here: http://HOST:4318/v1/traces; empty: nowhere"),
     TEXT("trace_headers", trace_headers, "", "of these posts: NAME=VALUE,… percent-encoded",
         SECRET),
     TEXT("trace_service_name", trace_service_name, "belfry", "the service that spans are from"),
