@@ -1,4 +1,4 @@
-/* post.h - a POST to somebody else's server, by libcurl: http and https, certificates checked.
+/* post.h - a POST to a server elsewhere, by libcurl: http and https, certificates checked.
  *
  * Blocks, so it is for threads that have nothing else to do. Redirects are not followed, since what
  * is sent is signed, or meant, for one address. */

@@ -36,8 +36,8 @@ next_port = itertools.count(os.getpid() * 101)
 
 
 def free_port():
-    """A port nobody listens on, never the same twice in a row. Somebody may take it before we do; then the server
-    says so."""
+    """A port nobody listens on, never the same twice in a row. Another program may take it before we do; then the
+    server says so."""
     while True:
         port = PORTS[next(next_port) % len(PORTS)]
         with socket.socket() as s:

@@ -391,7 +391,7 @@ bool model_expects(const struct model *m, const struct model_job *job);
 /* A step of an execution that waits for a ping. */
 void pings_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
                 const struct exec_rec *to, const struct turn_view *view);
-/* After all steps of the turn: who came into trouble was told of. */
+/* After all steps of the turn: each job that came into trouble was told of. */
 void pings_told(struct world *w, const struct delta *delta);
 
 /* ---- jobs that are edited (model_edits.c) */

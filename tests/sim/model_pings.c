@@ -26,7 +26,7 @@ static const struct ping *find_ping(const struct model_exec *x, const struct tur
     return NULL;
 }
 
-/* Somebody pauses or resumes jobs in this turn: what came before it in the turn is not known. */
+/* Jobs are paused or resumed in this turn: which of its steps came before is not known. */
 static bool is_unclear(const struct world *w, const struct model_job *job,
                        const struct turn_view *view)
 {

@@ -1,4 +1,4 @@
-// What the timeline, the comparison of two runs and the load of an hour say without a browser.
+// Timeline, comparison of two runs and load of an hour, as they are told without a browser.
 import { check, run, same, unit } from './rig.mjs'
 
 const [view, layout, lanes, difflines, load] = await Promise.all(['pages/timeline/view.ts', 'pages/timeline/layout.ts',

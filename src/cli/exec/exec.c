@@ -162,7 +162,7 @@ static bool may_pass(enum rc rc)
            rc == RC_CORRUPT || rc == RC_FULL;
 }
 
-/* Somebody else may have made it at the same moment. */
+/* Another call may have made it at the same moment. */
 static enum rc make_job(struct cli *cli, const struct exec_args *args, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = BUF(1 << 16);

@@ -70,7 +70,7 @@ struct former {
     struct sigaction pipe;
 };
 
-/* What is ignored stays ignored, as under nohup. */
+/* A signal that is ignored stays ignored, as under nohup. */
 static void signals_begin(struct former *ret_former)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};

@@ -213,7 +213,7 @@ static struct queue *queue_of(const struct track *track)
     return first->job->v.def->rules.queue;
 }
 
-/* What came in the last minutes is taken to go on coming. */
+/* Arrivals are taken to go on as in the last minutes. */
 static double arrivals_age_ms(struct learnt *learnt, int64_t boot_ms)
 {
     int64_t age_ms = boot_ms - learnt->since_ms;

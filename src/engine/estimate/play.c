@@ -311,7 +311,7 @@ static bool is_done(const struct play *p)
 }
 
 /* There is room everywhere; or all has started, and what goes on coming has been watched for a
- * while, for who may come with a low priority. */
+ * while, for those that come with a low priority. */
 static bool is_over(struct play *p)
 {
     bool open = true;

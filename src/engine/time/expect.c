@@ -81,7 +81,7 @@ void expect_replan(struct engine *e, struct job *job, struct str actor)
     begin(e, job, actor, STR("the expectation was changed"));
 }
 
-/* What was pinged by a clock that was ahead was not pinged later than now. */
+/* A ping by a clock that was ahead came no later than now. */
 void expect_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason)
 {
     int64_t latest_ms = e->now_ms + patience_ms(x->job);
@@ -93,7 +93,7 @@ void expect_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct st
 
 /* ---- silence, and failure */
 
-/* Once until the next success: who is told again and again stops reading. */
+/* Once until the next success: alerts that repeat are not read. */
 static void tell(struct engine *e, struct exec *x, const char *verb, struct str what)
 {
     bool told = (x->v.sla_marks & SLA_MISSED) != 0;

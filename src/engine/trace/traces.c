@@ -65,7 +65,7 @@ void trace_of_lease(const struct engine *e, const struct exec *x, struct arena *
     lease->trace_state = arena_str(arena, trace.state);
 }
 
-/* For good: one that was cancelled or skipped did what somebody wanted. */
+/* For good: to cancel or to skip one was a decision, and no error. */
 static bool is_error(enum exec_state state)
 {
     return state == EXEC_FAILED || state == EXEC_TIMEOUT || state == EXEC_EXPIRED;

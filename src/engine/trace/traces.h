@@ -2,7 +2,7 @@
  *
  * The trace of an execution follows from its id (job/trace/trace.h). Only a caller's context is
  * kept: beside the executions, since few have one, and in their record. Nothing is open while an
- * execution lives: its spans are made, by somebody else, of what is known when it ends. */
+ * execution lives: the server makes its spans of what is known when it ends. */
 #pragma once
 #include "engine/core/model.h"
 

@@ -1,4 +1,4 @@
-/* heartbeat.h - tells somebody else's dead man's switch that this one lives: posts to
+/* heartbeat.h - tells a dead man's switch elsewhere that this server lives: posts to
  * `heartbeat_url`, every `heartbeat_ms`.
  *
  * A heartbeat says that jobs are decided and kept: it is sent by the server that owns the first

@@ -49,7 +49,7 @@ void metric_label_print(struct buf *out, const char *name, struct str value)
 
 /* ---- rows */
 
-/* What was not told yet is not 0. */
+/* A number that was not told yet is not 0. */
 static void forget_gauges(struct named_row *row, enum metric_axis axis)
 {
     for (size_t i = 0; i < metric_count; i++) {

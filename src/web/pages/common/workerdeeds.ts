@@ -13,7 +13,7 @@ export const callWorker = (id: string, verb: 'cordon' | 'uncordon' | 'drain', bo
 const cordon = (worker: Worker, reason: string | null | undefined) =>
     callWorker(worker.worker_id, 'cordon', reason ? { reason } : undefined)
 
-/** The way back, unless somebody has cordoned or uncordoned the worker since. */
+/** The way back, unless the worker was cordoned or uncordoned since. */
 const back = (worker: Worker, undo: () => Promise<unknown>) => async (made: WorkerCordon) => {
     const now = await api.get<Worker>(`/workers/${part(worker.worker_id)}`)
     unlessChanged(worker.name, made.cordoned_at, now.cordoned_at, now.cordoned_by)
