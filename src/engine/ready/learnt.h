@@ -12,7 +12,7 @@
 /* Below the usual priority, of that, and above. */
 enum { RANKED_LOW, RANKED_USUAL, RANKED_HIGH, RANKINGS };
 
-/* Arrivals in a track lately; they fade where it is read (engine/estimate/forecast.c). */
+/* Arrivals in a track lately; they fade where they are read (engine/estimate/forecast.c). */
 struct arrivals {
     float count;
     float priorities; /* their sum */
